@@ -1,0 +1,40 @@
+# make demo   from nothing to a map: environment, install, embed, picture
+# make test   the whole test suite
+# make lint   style, types, one-way imports
+# make bench  ratios against peers, in one run
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test lint bench clean
+
+$(VENV)/.demo: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing finsler into $(VENV) (a minute or two the first time) ..."
+	@$(PIP) --editable '.[plot]'
+	@touch $@
+
+$(VENV)/.develop: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing finsler and its development tools into $(VENV) (a few minutes the first time) ..."
+	@$(PIP) --editable '.[test,lint]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	@$(BIN)/python examples/01_flight_hours.py
+
+test: $(VENV)/.develop
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.develop
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.develop
+	$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf $(VENV) output build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,32 @@
+"""Maps of asymmetric data, on which going up costs more than coming down.
+
+The names below are imported when first used, so that ``import finsler`` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "FinslerMDS": "finsler.estimators.mds",
+    "Embedding": "finsler.embedding",
+    "embed_matrix": "finsler.recipes",
+    "asymmetry_report": "finsler.geometry.asymmetry",
+    "randers_distances": "finsler.geometry.randers",
+    "load_flight_hours": "finsler.datasets.flights",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'finsler' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""From what users have to dissimilarities with weights and labels."""

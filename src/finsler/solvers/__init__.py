@@ -1,0 +1,1 @@
+"""From dissimilarities to a Solution."""
