@@ -1,0 +1,237 @@
+"""Randers metrics, and the canonical Randers space in which maps live.
+
+Conventions of the whole library, stated here once:
+
+* ``D[i, j]`` is the dissimilarity **from i to j**: row = from, column = to.
+* The drift ``omega`` of a map lies on the **last axis and points up**, ``omega = (0, ..., 0, alpha)`` with
+  ``0 <= alpha < 1``. Going up costs more than coming down:
+
+      d(x, y) = ||y - x|| + omega . (y - x)        canonical Randers distance, from x to y
+
+A general Randers metric measures a step ``u`` at a point by ``F(u) = sqrt(u' M u) + omega . u``, with ``M`` symmetric
+positive definite. It is a metric (every step costs something) if and only if ``omega' M^-1 omega < 1``.
+
+References
+----------
+Dagès, Weber, Lin, Talmon, Cremers, Lindenbaum, Bruckstein, Kimmel: Finsler Multi-Dimensional Scaling, CVPR 2025.
+Bao, Robles, Shen: Zermelo navigation on Riemannian manifolds, J. Differential Geometry 66 (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.floating[Any]]
+
+
+def drift_vector(drift: float | ArrayLike, n_components: int) -> Array:
+    """Drift as a vector: a number ``alpha`` means ``(0, ..., 0, alpha)``.
+
+    Raises ``ValueError`` unless its norm is below 1, without which going down could cost nothing.
+
+    Examples
+    --------
+    >>> drift_vector(0.5, 3)
+    array([0. , 0. , 0.5])
+    """
+    omega = np.array(drift, dtype=float)
+    if omega.ndim == 0:
+        omega = np.append(np.zeros(n_components - 1), omega)
+    if omega.shape != (n_components,):
+        raise ValueError(f"drift must be a number or have shape ({n_components},), got shape {omega.shape}.")
+    norm = np.linalg.norm(omega)
+    if not norm < 1:
+        raise ValueError(f"The drift must have a norm in [0, 1), got {norm:.6g}: at 1 the way down is free.")
+    return omega
+
+
+def randers_distances(X: ArrayLike, Y: ArrayLike | None = None, *, drift: float | ArrayLike) -> Array:
+    """Canonical Randers distances from each row of ``X`` to each row of ``Y``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, m)
+        Points to start from.
+    Y : array-like of shape (k, m), optional
+        Points to go to; ``X`` itself by default.
+    drift : float or array-like of shape (m,)
+        ``alpha`` on the last axis, or the whole vector.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        ``d[i, j]`` is the distance from ``X[i]`` to ``Y[j]``.
+
+    Examples
+    --------
+    >>> randers_distances([[0.0, 0.0], [3.0, 4.0]], drift=0.5)
+    array([[0., 7.],
+           [3., 0.]])
+    """
+    X = _points(X, "X")
+    Y = X if Y is None else _points(Y, "Y")
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; they must live in the same space.")
+    omega = drift_vector(drift, X.shape[1])
+    out = np.empty((len(X), len(Y)))
+    height_x, height_y = X @ omega, Y @ omega
+    for start, stop in _row_blocks(len(X), len(Y)):
+        block = out[start:stop]
+        block[:] = 0.0
+        # Differences axis by axis: exact zeros for equal points, which the Gram-matrix trick does not give.
+        for axis in range(X.shape[1]):
+            block += (Y[None, :, axis] - X[start:stop, None, axis]) ** 2
+        np.sqrt(block, out=block)
+        block += height_y[None, :] - height_x[start:stop, None]
+    return out
+
+
+def randers_distance_blocks(
+    X: ArrayLike, *, drift: float | ArrayLike, block_rows: int | None = None
+) -> Iterator[tuple[int, int, Array]]:
+    """Iterate over the distances among the rows of ``X``, a block of rows at a time.
+
+    For maps whose full distance matrix does not fit in memory.
+
+    Yields
+    ------
+    start, stop, block : int, int, ndarray of shape (stop - start, n)
+        ``block[i, j]`` is the distance from ``X[start + i]`` to ``X[j]``.
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]
+    >>> [(start, stop, block.shape) for start, stop, block in randers_distance_blocks(X, drift=0.5, block_rows=2)]
+    [(0, 2, (2, 3)), (2, 3, (1, 3))]
+    """
+    X = _points(X, "X")
+    n = len(X)
+    edges = _row_blocks(n, n) if block_rows is None else _fixed_blocks(n, block_rows)
+    for start, stop in edges:
+        yield start, stop, randers_distances(X[start:stop], X, drift=drift)
+
+
+def randers_norm(u: ArrayLike, M: ArrayLike | None = None, omega: ArrayLike | None = None) -> Array:
+    """Length ``sqrt(u' M u) + omega . u`` of steps under Randers metrics; arguments broadcast over leading axes.
+
+    Parameters
+    ----------
+    u : array-like of shape (..., m)
+        Steps.
+    M : array-like of shape (..., m, m), optional
+        Riemannian part; the identity by default.
+    omega : array-like of shape (..., m), optional
+        Drift; zero by default.
+
+    Examples
+    --------
+    >>> randers_norm([3.0, 4.0], omega=[0.0, 0.5])
+    array(7.)
+    """
+    u = np.asarray(u, dtype=float)
+    if M is None:
+        length = np.sqrt(np.einsum("...i,...i->...", u, u))
+    else:
+        length = np.sqrt(np.einsum("...i,...ij,...j->...", u, np.asarray(M, dtype=float), u))
+    if omega is not None:
+        length = length + np.einsum("...i,...i->...", np.asarray(omega, dtype=float), u)
+    return np.asarray(length)
+
+
+def check_randers(M: ArrayLike | None, omega: ArrayLike) -> None:
+    """Raise ``ValueError`` unless every ``(M, omega)`` is a Randers metric: M positive definite, ``omega' M^-1 omega < 1``.
+
+    Examples
+    --------
+    >>> check_randers(None, [0.0, 0.9])
+    >>> check_randers(None, [[0.0, 0.9], [0.0, 1.2]])
+    Traceback (most recent call last):
+        ...
+    ValueError: omega must have a norm below 1 in the dual metric; it is 1.2 at point 1 (1 of 2 points).
+    """
+    omega = np.atleast_1d(np.asarray(omega, dtype=float))
+    m = omega.shape[-1]
+    omega = omega.reshape(-1, m)
+    if not np.isfinite(omega).all():
+        raise ValueError(f"omega is not finite at point {np.flatnonzero(~np.isfinite(omega).all(1))[0]}.")
+    if M is None:
+        squared = np.einsum("ij,ij->i", omega, omega)
+    else:
+        metric = _metrics(M, m)
+        squared = np.einsum("ij,ij->i", omega, np.linalg.solve(metric, omega[..., None])[..., 0])
+    bad = np.flatnonzero(~(squared < 1))
+    if bad.size:
+        worst = bad[np.argmax(squared[bad])]
+        raise ValueError(
+            f"omega must have a norm below 1 in the dual metric; it is {np.sqrt(squared[worst]):.4g} at point "
+            f"{worst} ({bad.size} of {squared.size} points)."
+        )
+
+
+def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Array]:
+    """Randers metric ``(M_v, omega_v)`` of travel times at unit speed in a current ``v`` (Zermelo navigation).
+
+    With ``lambda = 1 - v' M v``: ``M_v = (M v v' M + lambda M) / lambda^2`` and ``omega_v = -M v / lambda``.
+
+    Parameters
+    ----------
+    v : array-like of shape (..., m)
+        Current, in units of the speed through still water. It must be weaker than the boat: ``v' M v < 1``.
+    M : array-like of shape (m, m) or (..., m, m), optional
+        Metric of still water; the identity by default.
+
+    Examples
+    --------
+    With a current of half the boat's speed, going along takes 1/1.5 and going against 1/0.5 of a unit.
+
+    >>> M_v, omega_v = zermelo_metric([0.5, 0.0])
+    >>> randers_norm([[1.0, 0.0], [-1.0, 0.0]], M_v, omega_v).round(12)
+    array([0.66666667, 2.        ])
+    """
+    v = np.asarray(v, dtype=float)
+    m = v.shape[-1]
+    if not np.isfinite(v).all():
+        raise ValueError("The current v is not finite.")
+    metric = np.broadcast_to(np.eye(m), (*v.shape[:-1], m, m)) if M is None else _metrics(M, m, v.shape[:-1])
+    covector = np.einsum("...ij,...j->...i", metric, v)
+    squared = np.einsum("...i,...i->...", covector, v)
+    if not np.all(squared < 1):
+        flat = np.atleast_1d(squared).ravel()
+        bad = np.flatnonzero(~(flat < 1))
+        worst = bad[np.argmax(flat[bad])]
+        raise ValueError(
+            f"The current is as strong as the boat or stronger at {bad.size} of {flat.size} points (speed "
+            f"{np.sqrt(flat[worst]):.4g} at point {worst}; it must stay below 1): from there no way leads upstream. "
+            "Give the current in units of the boat's speed, or scale it down."
+        )
+    slack = (1 - squared)[..., None, None]
+    outer = covector[..., :, None] * covector[..., None, :]
+    return (outer + slack * metric) / slack**2, -covector / slack[..., 0]
+
+
+def _points(X: ArrayLike, name: str) -> Array:
+    X = np.asarray(X, dtype=float)
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a 2-D array of points, one per row, got {X.ndim} dimension(s).")
+    return X
+
+
+def _metrics(M: ArrayLike, m: int, leading: tuple[int, ...] | None = None) -> Array:
+    metric = np.asarray(M, dtype=float)
+    if metric.shape[-2:] != (m, m):
+        raise ValueError(f"M must end in shape ({m}, {m}) to match the vectors, got {metric.shape}.")
+    if not np.allclose(metric, np.swapaxes(metric, -1, -2)) or not (np.linalg.eigvalsh(metric) > 0).all():
+        raise ValueError("M must be symmetric and positive definite at every point.")
+    return metric if leading is None else np.broadcast_to(metric, (*leading, m, m))
+
+
+def _row_blocks(n_rows: int, n_columns: int, target: int = 1 << 20) -> list[tuple[int, int]]:
+    return _fixed_blocks(n_rows, max(1, target // max(n_columns, 1)))
+
+
+def _fixed_blocks(n_rows: int, block: int) -> list[tuple[int, int]]:
+    return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]

@@ -1,0 +1,269 @@
+"""Dissimilarities: a checked matrix, its weights and its labels, which every solver takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from finsler.runtime import require_memory
+
+Array = NDArray[Any]
+
+# Diagonals computed in floating point are not exactly zero; below this share of the largest entry they count as zero.
+DIAGONAL_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Dissimilarities:
+    """Checked dissimilarities. Make one with :func:`as_dissimilarities`.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        From row to column, float32 or float64; anything may stand where the weight is 0.
+    weights : ndarray of shape (n, n) or None
+        Weight of each ordered pair; None means 1 for every pair.
+    labels : list or None
+        Names of the points.
+    """
+
+    matrix: Array
+    weights: Array | None = None
+    labels: list[Any] | None = None
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.matrix)
+
+    def name(self, i: int) -> str:
+        """Label of point ``i`` as an error message shows it."""
+        return f"{i}" if self.labels is None else f"{i} ({self.labels[i]!r})"
+
+    def require_connected(self) -> None:
+        """Raise ``ValueError`` if the pairs with a weight leave the points in several unconnected groups."""
+        if self.weights is None:
+            return
+        group = weight_components(self.weights)
+        sizes = np.bincount(group)
+        if len(sizes) == 1:
+            return
+        small = np.flatnonzero(group != np.argmax(sizes))
+        shown = ", ".join(self.name(int(i)) for i in small[:8]) + (", ..." if len(small) > 8 else "")
+        raise ValueError(
+            f"The pairs with a weight leave the points in {len(sizes)} unconnected groups (sizes "
+            f"{', '.join(map(str, sorted(sizes.tolist(), reverse=True)[:8]))}), which have no common frame. Outside the "
+            f"largest group: {shown}. Embed each group by itself, or supply dissimilarities between them."
+        )
+
+
+def as_dissimilarities(
+    D: ArrayLike | Dissimilarities,
+    weights: ArrayLike | None = None,
+    *,
+    labels: Sequence[Any] | None = None,
+    missing: str = "raise",
+    name: str = "D",
+) -> Dissimilarities:
+    """Check a matrix of dissimilarities and keep it with its weights and labels. Nothing is modified.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n), DataFrame or Dissimilarities
+        From row to column, non-negative, zero diagonal. float32 is kept; everything else becomes float64.
+        A DataFrame gives its index as labels; its columns must carry the same labels in the same order.
+    weights : array-like of shape (n, n), optional
+        Non-negative weight of each ordered pair. The diagonal does not count.
+    labels : sequence, optional
+        Names of the points, if ``D`` does not bring any.
+    missing : {"raise", "mask"}
+        What to do with NaN (missing) and inf (unreachable): refuse, or give these ordered pairs weight 0.
+    name : str
+        What error messages call ``D``.
+
+    Examples
+    --------
+    >>> data = as_dissimilarities([[0, 2], [3, 0]], labels=["north", "south"])
+    >>> data.matrix
+    array([[0., 2.],
+           [3., 0.]])
+    """
+    if missing not in ("raise", "mask"):
+        raise ValueError(f"missing must be 'raise' or 'mask', got {missing!r}.")
+    if isinstance(D, Dissimilarities):
+        if weights is not None or labels is not None:
+            raise ValueError("Dissimilarities carry their own weights and labels; do not pass them again.")
+        return D
+    own_labels = _frame_labels(D, name)
+    if own_labels is not None and labels is None:
+        labels = own_labels
+    matrix = as_float_array(D, name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be a square matrix of dissimilarities from row to column, got shape {matrix.shape}."
+        )
+    n = len(matrix)
+    if n == 0:
+        raise ValueError(f"{name} is empty: Found array with 0 sample(s) while a minimum of 1 is required.")
+    if labels is not None:
+        labels = list(labels)
+        if len(labels) != n:
+            raise ValueError(
+                f"labels must have one entry per point: {name} has {n} rows, labels {len(labels)}."
+            )
+    checked = Dissimilarities(matrix, None, labels)
+    if weights is not None:
+        weights = _check_weights(weights, checked)
+    n_unknown = _check_entries(checked, weights, missing, name)
+    if n_unknown:
+        require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
+        known = np.isfinite(matrix)
+        weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
+        np.fill_diagonal(weights, 0)
+    return Dissimilarities(matrix, weights, labels)
+
+
+def as_float_array(values: ArrayLike, name: str) -> Array:
+    """Array of float32 or float64 with the numbers in ``values``, or a ``TypeError`` that shows the first non-number."""
+    if hasattr(values, "toarray"):
+        raise TypeError(
+            f"{name} is a sparse matrix: Sparse data was passed, but dense data is required here, because absent "
+            "entries could mean zero, missing or unreachable. Pass a dense array with NaN for missing pairs."
+        )
+    array = np.asarray(values)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}.")
+    if array.dtype.kind in "OUS":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            for place in np.ndindex(array.shape):
+                try:
+                    float(array[place])
+                except (TypeError, ValueError):
+                    where = _place(values, place)
+                    raise TypeError(
+                        f"{name} must hold numbers; {where} holds {array[place]!r}: argument must be a string or a "
+                        "number. Replace it, or use NaN where a value is missing."
+                    ) from None
+    raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+
+
+def _place(values: Any, place: tuple[int, ...]) -> str:
+    """Row and column of an entry, with the labels of a DataFrame."""
+    if hasattr(values, "columns") and hasattr(values, "index") and len(place) == 2:
+        return (
+            f"row {place[0]} ({values.index[place[0]]!r}), column {place[1]} ({values.columns[place[1]]!r})"
+        )
+    return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
+
+
+def _frame_labels(D: Any, name: str) -> list[Any] | None:
+    if not (hasattr(D, "index") and hasattr(D, "columns")):
+        return None
+    index, columns = list(D.index), list(D.columns)
+    if len(index) == len(columns) and index != columns:
+        if set(index) == set(columns):
+            raise ValueError(
+                f"The rows and columns of {name} carry the same labels in different orders (first difference: row "
+                f"{_first_difference(index, columns)}). Reorder with {name}.loc[:, {name}.index]."
+            )
+        if index == list(range(len(index))):
+            return columns  # a frame read without an index column
+        if columns == list(range(len(columns))):
+            return index
+        raise ValueError(
+            f"The rows and columns of {name} carry different labels (first difference: row "
+            f"{_first_difference(index, columns)}). If the first column holds the labels, read it as the index."
+        )
+    return index
+
+
+def _first_difference(index: list[Any], columns: list[Any]) -> str:
+    k = next(k for k in range(len(index)) if index[k] != columns[k])
+    return f"{k} is {index[k]!r}, column {k} is {columns[k]!r}"
+
+
+def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
+    checked = as_float_array(weights, "weights")
+    if checked.shape != data.matrix.shape:
+        raise ValueError(f"weights must have the shape of D, {data.matrix.shape}, got {checked.shape}.")
+    for i, row in enumerate(checked):
+        bad = ~(np.isfinite(row) & (row >= 0))
+        if bad.any():
+            j = int(np.argmax(bad))
+            raise ValueError(
+                f"weights must be finite and non-negative; from {data.name(i)} to {data.name(j)} it is {row[j]}. "
+                "Use 0 for a pair that should not count."
+            )
+    return checked
+
+
+def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, name: str) -> int:
+    """Check every entry that counts; return how many ordered pairs are NaN or inf."""
+    n, largest, n_unknown = data.n_points, 0.0, 0
+    diagonal = np.abs(np.nan_to_num(np.diagonal(data.matrix).astype(float), nan=0.0))
+    for i, row in enumerate(data.matrix):
+        counts = np.ones(n, dtype=bool) if weights is None else weights[i] > 0
+        finite = np.isfinite(row)
+        if not finite.all():
+            unknown = ~finite & counts
+            if missing == "raise" and unknown.any():
+                j = int(np.argmax(unknown))
+                raise ValueError(
+                    f"{name} contains NaN or infinity: from {data.name(i)} to {data.name(j)} it is {row[j]}. Pass "
+                    "missing='mask' to leave such ordered pairs out (weight 0), or fill them in."
+                )
+            unknown[i] = False
+            n_unknown += int(unknown.sum())
+        known = counts & finite
+        known[i] = False
+        values = row[known]
+        if values.size:
+            if values.min() < 0:
+                j = int(np.argmax(known & (row < 0)))
+                raise ValueError(
+                    f"Negative values in data passed to {name}: from {data.name(i)} to {data.name(j)} it is {row[j]}. "
+                    "Dissimilarities are distances or costs; turn similarities into dissimilarities first."
+                )
+            top = float(values.max())
+            if top == 0 and n > 1:
+                raise ValueError(
+                    f"Row {data.name(i)} of {name} is all zero: every way from there would be free. Use NaN with "
+                    "missing='mask' if these values are unknown, or drop the point if it equals another."
+                )
+            largest = max(largest, top)
+    if largest > 0 and not 1e-120 < largest < 1e120:
+        raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
+    if n > 1 and not (diagonal <= DIAGONAL_TOLERANCE * largest).all():
+        i = int(np.argmax(diagonal > DIAGONAL_TOLERANCE * largest))
+        raise ValueError(
+            f"The diagonal of {name} must be zero: from {data.name(i)} to itself it is {data.matrix[i, i]}. If {name} "
+            "holds similarities, convert them; if the diagonal means nothing, set it to 0."
+        )
+    return n_unknown
+
+
+def weight_components(weights: Array) -> NDArray[np.intp]:
+    """Group of each point when pairs with a positive weight, in either direction, are connected."""
+    n = len(weights)
+    group = np.full(n, -1)
+    for seed in range(n):
+        if group[seed] >= 0:
+            continue
+        group[seed] = group.max() + 1
+        frontier = [seed]
+        while frontier and (group < 0).any():
+            i = frontier.pop()
+            new = np.flatnonzero(((weights[i] > 0) | (weights[:, i] > 0)) & (group < 0))
+            group[new] = group[seed]
+            frontier.extend(new.tolist())
+    return group

@@ -1,0 +1,263 @@
+"""One pass over a block of rows of a dense problem: stress and force.
+
+Every kernel walks the unordered pairs ``i < j`` of the rows ``start <= i < stop`` once. With ``u = x_j - x_i``,
+``e = ||u||``, ``a = omega . u`` and half-weights (so that uniform weights are 1)
+
+    p = (w_ij + w_ji)/2   q = (w_ij - w_ji)/2   t = (w_ij D_ij + w_ji D_ji)/2   s = (w_ij D_ij - w_ji D_ji)/2
+
+half of the stress is ``const + sum p (e^2 + a^2) + 2 q e a - 2 t e - 2 s a``. Its *force*, minus half its
+gradient, is the sum over pairs of ``+c u + g omega`` at j and the opposite at i, with
+
+    c = (t - q a)/e - p        g = s - q e - p a
+
+A pair of coincident points has no direction: ``TINY`` keeps the division finite and ``u = 0`` makes the product 0.
+
+Coordinates come as ``XT``, one row per axis and at least three rows (pad with zeros), so that the loops over j
+read and write contiguous memory. Each block adds to force arrays of its own; the caller sums blocks in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from finsler.kernels import OPTIONS
+
+TINY = 1e-300
+CHUNK = 256  # pairs handled at a time by the kernels for any dimension: small enough for the first-level cache
+
+
+@njit(**OPTIONS)
+def uniform_three(S, XT, start, stop, force, stress):
+    """Uniform weights in up to three dimensions; ``S`` symmetric, only ``j > i`` is read.
+
+    Adds the symmetric part of the force to ``force`` (3, N) and returns in ``stress[i]`` the sum of ``(e - S)^2``.
+    Two rows at a time, so that the force of j is loaded and stored once for both.
+    """
+    n = XT.shape[1]
+    i = start
+    while i < stop:
+        k = i + 1 if i + 1 < stop else i
+        first = k + 1
+        x, y, z = XT[0, first:], XT[1, first:], XT[2, first:]
+        fx, fy, fz = force[0, first:], force[1, first:], force[2, first:]
+        si, sk = S[i, first:], S[k, first:]
+        xi, yi, zi = XT[0, i], XT[1, i], XT[2, i]
+        xk, yk, zk = XT[0, k], XT[1, k], XT[2, k]
+        sum_i, ax, ay, az = 0.0, 0.0, 0.0, 0.0
+        sum_k, bx, by, bz = 0.0, 0.0, 0.0, 0.0
+        if k > i:
+            for j in range(n - first):
+                u, v, w = x[j] - xi, y[j] - yi, z[j] - zi
+                e = np.sqrt(u * u + v * v + w * w + TINY)
+                r = si[j] - e
+                sum_i += r * r
+                c = r / e
+                u, v, w = c * u, c * v, c * w
+                ax, ay, az = ax - u, ay - v, az - w
+                u2, v2, w2 = x[j] - xk, y[j] - yk, z[j] - zk
+                e = np.sqrt(u2 * u2 + v2 * v2 + w2 * w2 + TINY)
+                r = sk[j] - e
+                sum_k += r * r
+                c = r / e
+                u2, v2, w2 = c * u2, c * v2, c * w2
+                bx, by, bz = bx - u2, by - v2, bz - w2
+                fx[j] += u + u2
+                fy[j] += v + v2
+                fz[j] += w + w2
+            u, v, w = xk - xi, yk - yi, zk - zi
+            e = np.sqrt(u * u + v * v + w * w + TINY)
+            r = S[i, k] - e
+            sum_i += r * r
+            c = r / e
+            ax, ay, az = ax - c * u, ay - c * v, az - c * w
+            bx, by, bz = bx + c * u, by + c * v, bz + c * w
+            force[0, k] += bx
+            force[1, k] += by
+            force[2, k] += bz
+            stress[k] = sum_k
+        else:
+            for j in range(n - first):
+                u, v, w = x[j] - xi, y[j] - yi, z[j] - zi
+                e = np.sqrt(u * u + v * v + w * w + TINY)
+                r = si[j] - e
+                sum_i += r * r
+                c = r / e
+                u, v, w = c * u, c * v, c * w
+                ax, ay, az = ax - u, ay - v, az - w
+                fx[j] += u
+                fy[j] += v
+                fz[j] += w
+        force[0, i] += ax
+        force[1, i] += ay
+        force[2, i] += az
+        stress[i] = sum_i
+        i = k + 1
+
+
+@njit(**OPTIONS)
+def _squared_distances(XT, i, first, count, squares):
+    """``squares[j] = ||x_{first + j} - x_i||^2 + TINY`` for a chunk."""
+    x, y, z = XT[0, first : first + count], XT[1, first : first + count], XT[2, first : first + count]
+    xi, yi, zi = XT[0, i], XT[1, i], XT[2, i]
+    for j in range(count):
+        u, v, w = x[j] - xi, y[j] - yi, z[j] - zi
+        squares[j] = u * u + v * v + w * w + TINY
+    for axis in range(3, XT.shape[0]):
+        x, xi = XT[axis, first : first + count], XT[axis, i]
+        for j in range(count):
+            u = x[j] - xi
+            squares[j] += u * u
+
+
+@njit(**OPTIONS)
+def _push(XT, i, first, count, c, force):
+    """Add ``c[j] u`` to the force of ``first + j`` and take it from that of i, for a chunk."""
+    for axis in range(XT.shape[0]):
+        x, xi, f = XT[axis, first : first + count], XT[axis, i], force[axis, first : first + count]
+        total = 0.0
+        for j in range(count):
+            u = c[j] * (x[j] - xi)
+            f[j] += u
+            total -= u
+        force[axis, i] += total
+
+
+@njit(**OPTIONS)
+def uniform_any(S, XT, start, stop, force, stress):
+    """Do the job of ``uniform_three`` in any dimension."""
+    n = XT.shape[1]
+    e2, c = np.empty(CHUNK), np.empty(CHUNK)
+    for i in range(start, stop):
+        total = 0.0
+        for first in range(i + 1, n, CHUNK):
+            count = min(CHUNK, n - first)
+            s = S[i, first : first + count]
+            _squared_distances(XT, i, first, count, e2)
+            for j in range(count):
+                e = np.sqrt(e2[j])
+                r = s[j] - e
+                total += r * r
+                c[j] = r / e
+            _push(XT, i, first, count, c, force)
+        stress[i] = total
+
+
+@njit(**OPTIONS)
+def weighted(D, DT, W, WT, XT, height, start, stop, force, lift, stress):
+    """Any weights: ``D[i, j]`` from i to j, ``DT[i, j] = D[j, i]``, and so for ``W``; height is ``X @ omega``.
+
+    Adds ``c u`` to ``force`` (m, N) and ``g`` to ``lift`` (N,), the force along omega; ``stress[i]`` is the stress of
+    the pairs of row i. A negative ``D`` is a hinge: "at least ``-D``", which pulls nothing when the map is farther.
+    """
+    n = XT.shape[1]
+    e2, c = np.empty(CHUNK), np.empty(CHUNK)
+    for i in range(start, stop):
+        total, lift_i = 0.0, 0.0
+        for first in range(i + 1, n, CHUNK):
+            count = min(CHUNK, n - first)
+            there, back = D[i, first : first + count], DT[i, first : first + count]
+            w_there, w_back = W[i, first : first + count], WT[i, first : first + count]
+            h, up = height[first : first + count], lift[first : first + count]
+            _squared_distances(XT, i, first, count, e2)
+            for j in range(count):
+                e = np.sqrt(e2[j])
+                a = h[j] - height[i]
+                d1 = there[j] if there[j] >= 0.0 else max(-there[j], e + a)
+                d2 = back[j] if back[j] >= 0.0 else max(-back[j], e - a)
+                w1, w2 = w_there[j], w_back[j]
+                r1, r2 = e + a - d1, e - a - d2
+                total += w1 * r1 * r1 + w2 * r2 * r2
+                # With r = d - D: t - q a - p e = -(w1 r1 + w2 r2)/2 and s - q e - p a = -(w1 r1 - w2 r2)/2,
+                # the same numbers without the cancellation.
+                c[j] = -0.5 * (w1 * r1 + w2 * r2) / e
+                g = -0.5 * (w1 * r1 - w2 * r2)
+                up[j] += g
+                lift_i -= g
+            _push(XT, i, first, count, c, force)
+        lift[i] += lift_i
+        stress[i] = total
+
+
+@njit(**OPTIONS)
+def weighted_drift(D, DT, W, WT, XT, height, start, stop, laplacian, pull):
+    """Terms of the least squares for the drift at fixed points, ``(X' L(p) X) omega = X' pull``.
+
+    Adds ``L(p) X`` to ``laplacian`` (m, N) and ``sum_i s_ij - q_ij e_ij`` to ``pull`` (N,).
+    """
+    n = XT.shape[1]
+    e2, c = np.empty(CHUNK), np.empty(CHUNK)
+    for i in range(start, stop):
+        pull_i = 0.0
+        for first in range(i + 1, n, CHUNK):
+            count = min(CHUNK, n - first)
+            there, back = D[i, first : first + count], DT[i, first : first + count]
+            w_there, w_back = W[i, first : first + count], WT[i, first : first + count]
+            h, pulls = height[first : first + count], pull[first : first + count]
+            _squared_distances(XT, i, first, count, e2)
+            for j in range(count):
+                e = np.sqrt(e2[j])
+                a = h[j] - height[i]
+                d1 = there[j] if there[j] >= 0.0 else max(-there[j], e + a)
+                d2 = back[j] if back[j] >= 0.0 else max(-back[j], e - a)
+                w1, w2 = w_there[j], w_back[j]
+                c[j] = 0.5 * (w1 + w2)
+                g = 0.5 * (w1 * (d1 - e) - w2 * (d2 - e))
+                pulls[j] += g
+                pull_i -= g
+            _push(XT, i, first, count, c, laplacian)
+        pull[i] += pull_i
+
+
+@njit(**OPTIONS)
+def curvature(W, WT, XT, alpha, start, stop, out):
+    """Apply the curvature of the majoriser: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the last row of ``XT``."""
+    m, n = XT.shape
+    c, c_last = np.empty(CHUNK), np.empty(CHUNK)
+    for i in range(start, stop):
+        for first in range(i + 1, n, CHUNK):
+            count = min(CHUNK, n - first)
+            w_there, w_back = W[i, first : first + count], WT[i, first : first + count]
+            for j in range(count):
+                p = 0.5 * (w_there[j] + w_back[j])
+                c[j] = p + alpha * abs(w_there[j] - w_back[j])
+                c_last[j] = c[j] + alpha * alpha * p
+            _push(XT[: m - 1], i, first, count, c, out[: m - 1])
+            _push(XT[m - 1 :], i, first, count, c_last, out[m - 1 :])
+
+
+@njit(**OPTIONS)
+def ordered_stress(D, W, XT, height, uniform, start, stop, stress):
+    """``stress[i] = sum_j w_ij (d_ij - D_ij)^2`` over all j, from rows as the user gave them (NaN and inf where w = 0)."""
+    n = XT.shape[1]
+    e2 = np.empty(CHUNK)
+    for i in range(start, stop):
+        total = 0.0
+        for low, high in ((0, i), (i + 1, n)):
+            for first in range(low, high, CHUNK):
+                count = min(CHUNK, high - first)
+                d = D[i, first : first + count]
+                h = height[first : first + count]
+                _squared_distances(XT, i, first, count, e2)
+                if uniform:
+                    for j in range(count):
+                        r = np.sqrt(e2[j]) + h[j] - height[i] - d[j]
+                        total += r * r
+                else:
+                    w = W[i, first : first + count]
+                    for j in range(count):
+                        r = np.sqrt(e2[j]) + h[j] - height[i] - d[j]
+                        if w[j] > 0.0:
+                            total += w[j] * r * r
+        stress[i] = total
+
+
+@njit(**OPTIONS)
+def squares_times(S, v, start, stop, out):
+    """``out[i] = sum_j S_ij^2 v_j``."""
+    for i in range(start, stop):
+        row = S[i]
+        total = 0.0
+        for j in range(len(v)):
+            total += row[j] * row[j] * v[j]
+        out[i] = total

@@ -1,0 +1,289 @@
+"""The dense Finsler stress as the majorisation loop sees it: one pass gives stress, descent step and drift.
+
+Half of the stress at ``X + step`` lies below ``stress/2 - 2 <force, step> + <step, V step>``, where the force is minus half
+the gradient and the curvature ``V`` is constant: ``V = L(p + 2 alpha |q|)`` on the axes across the drift, and
+``L(p + 2 alpha |q|) + alpha^2 L(p)`` along it, with ``L(a)`` the graph Laplacian of pair weights a. The minimiser of
+that bound is ``step = V^-1 force``; it lowers half of the stress by at least ``<force, step>``. For uniform weights ``V`` is
+N on centred data, and a step costs nothing beyond the pass.
+
+(The bound: Cauchy-Schwarz for the terms ``-2 t e``; and ``2 q e a`` has a Hessian between ``-4 alpha |q|`` and
+``4 alpha |q|``, so it lies below its linearisation plus ``2 alpha |q| ||u - v||^2``.)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from finsler.geometry.stress import axes_first
+from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.kernels import dense
+from finsler.runtime import map_blocks, require_memory
+from finsler.solvers.drift import best_drift, frame_of
+
+Array = NDArray[np.floating[Any]]
+
+# Blocks of rows per pass. Fixed, so that sums are added in the same order whatever the number of threads.
+BLOCKS = 16
+# Below this many points a pass is too short to be worth handing to threads.
+SMALL = 400
+# Up to this many points the curvature is factorised once; beyond, conjugate gradients are cheaper.
+FACTORISE = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Outcome of a pass at some coordinates."""
+
+    stress: float
+    step: Array
+    decrease: float
+    """What the step takes off the stress at least."""
+    omega: Array
+
+
+class Problem(ABC):
+    """A stress to be minimised. ``fixed_drift`` is the drift vector, or None to fit it to the data at each pass."""
+
+    n_points: int
+    fixed_drift: Array | None
+
+    @abstractmethod
+    def evaluate(self, X: Array, omega: Array) -> Evaluation:
+        """Stress and step at ``X``; ``omega`` is the drift so far, where the drift is fitted."""
+
+
+def triangle_edges(n: int, blocks: int) -> NDArray[np.intp]:
+    """Edges of blocks of rows of an upper triangle with about as many pairs in each.
+
+    Examples
+    --------
+    >>> triangle_edges(100, 4)
+    array([  0,  13,  29,  50, 100])
+    """
+    blocks = max(1, min(blocks, n // 32))
+    return np.round(n * (1 - np.sqrt(1 - np.arange(blocks + 1) / blocks))).astype(np.intp)
+
+
+class UniformProblem(Problem):
+    """All weights 1. Beyond the data it keeps one symmetrised matrix and vectors.
+
+    The skew part needs no pass: with ``h = A.mean(axis=0)`` the heights that fit the skew part best,
+    ``sum (A - omega.u)^2`` is a constant plus ``N ||h - X omega||^2`` on centred data.
+    """
+
+    def __init__(self, D: Array, fixed_drift: Array | None, n_jobs: int | None = None):
+        self.n_points = n = len(D)
+        self.fixed_drift = fixed_drift
+        self.n_jobs = n_jobs if n > SMALL else 1
+        require_memory(D.itemsize * n * n, f"A symmetrised copy of D for {n} points", "Use float32, or fewer points.")
+        self.h = (D.sum(axis=0, dtype=float) - D.sum(axis=1, dtype=float)) / (2 * n)
+        self.h -= self.h.mean()
+        self.S, self.skew_residual = symmetrise(D, self.h)
+        self.edges = triangle_edges(n, BLOCKS)
+
+    def evaluate(self, X: Array, omega: Array) -> Evaluation:
+        """One pass over the pairs."""
+        n, m = X.shape
+        centred = X - X.mean(axis=0)
+        if self.fixed_drift is not None:
+            omega = self.fixed_drift
+        else:
+            omega = best_drift(centred.T @ centred, centred.T @ self.h)
+        XT = axes_first(X)
+        rows = np.zeros(n)
+        forces = np.zeros((len(self.edges) - 1, *XT.shape))
+        kernel = dense.uniform_three if m <= 3 else dense.uniform_any
+
+        def task(block: int, start: int, stop: int) -> None:
+            kernel(self.S, XT, start, stop, forces[block], rows)
+
+        map_blocks(task, self.edges, self.n_jobs)
+        skew = self.h - centred @ omega
+        stress = 2 * (rows.sum() + self.skew_residual + n * (skew @ skew))
+        force = forces.sum(axis=0)[:m].T + n * np.outer(skew, omega)
+        # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
+        step = (force - np.outer(force @ omega, omega) / (1 + omega @ omega)) / n
+        return Evaluation(float(stress), step, 2 * float(np.vdot(step, force)), omega)
+
+
+def symmetrise(D: Array, h: Array, tile: int = 1024) -> tuple[Array, float]:
+    """``(D + D')/2`` and the part of the skew stress that no heights explain, ``sum over i < j of (A_ij - h_j + h_i)^2``."""
+    n = len(D)
+    S = np.empty((n, n), dtype=D.dtype)
+    residual = 0.0
+    for i in range(0, n, tile):
+        for j in range(i, n, tile):
+            there, back = D[i : i + tile, j : j + tile], D[j : j + tile, i : i + tile].T
+            S[i : i + tile, j : j + tile] = (there + back) * 0.5
+            if j > i:
+                S[j : j + tile, i : i + tile] = S[i : i + tile, j : j + tile].T
+            skew = (there.astype(float) - back) * 0.5 - (h[None, j : j + tile] - h[i : i + tile, None])
+            residual += float(np.vdot(skew, skew)) * (0.5 if i == j else 1.0)
+    np.fill_diagonal(S, 0)
+    return S, residual
+
+
+class WeightedProblem(Problem):
+    """Any non-negative weights, the two directions of a pair weighing differently or one of them missing."""
+
+    def __init__(self, D: Array, weights: Array, fixed_drift: Array | None, n_jobs: int | None = None):
+        self.n_points = n = len(D)
+        self.fixed_drift = fixed_drift
+        self.n_jobs = n_jobs if n > SMALL else 1
+        require_memory(
+            4.0 * D.itemsize * n * n, f"Working copies of D and the weights for {n} points", "Use float32, or fewer points."
+        )  # fmt: skip
+        # Contiguous transposes: the kernel reads both directions of a pair side by side.
+        self.W = np.ascontiguousarray(weights, dtype=D.dtype)
+        self.symmetric_weights = bool((self.W == self.W.T).all())
+        self.WT = self.W if self.symmetric_weights else np.ascontiguousarray(self.W.T)
+        self.D = np.where(self.W > 0, D, 0)
+        self.DT = np.ascontiguousarray(self.D.T)
+        # Weights of any magnitude give the same map; the solves are scaled by their mean.
+        self.edges = triangle_edges(n, BLOCKS)
+        self._solve: Callable[[Array], Array] | None = None
+        self._solve_alpha = -1.0
+
+    def evaluate(self, X: Array, omega: Array) -> Evaluation:
+        """One pass over the pairs, and another one before it where the drift is fitted."""
+        n, m = X.shape
+        XT = axes_first(X)
+        if self.fixed_drift is not None:
+            omega = self.fixed_drift
+        else:
+            omega = self._fit_drift(XT, X, omega)
+        rows = np.zeros(n)
+        height = X @ omega
+        forces = np.zeros((len(self.edges) - 1, *XT.shape))
+        lifts = np.zeros((len(self.edges) - 1, n))
+
+        def task(block: int, start: int, stop: int) -> None:
+            dense.weighted(
+                self.D, self.DT, self.W, self.WT, XT, height, start, stop, forces[block], lifts[block], rows
+            )  # fmt: skip
+
+        map_blocks(task, self.edges, self.n_jobs)
+        force = forces.sum(axis=0)[:m].T + np.outer(lifts.sum(axis=0), omega)
+        Q = frame_of(omega)
+        step = self._curvature_solver(float(np.linalg.norm(omega)))(force @ Q) @ Q.T
+        return Evaluation(float(rows.sum()), step, 2 * float(np.vdot(step, force)), omega)
+
+    def _fit_drift(self, XT: Array, X: Array, omega: Array) -> Array:
+        n, m = X.shape
+        laplacians = np.zeros((len(self.edges) - 1, *XT.shape))
+        pulls = np.zeros((len(self.edges) - 1, n))
+        height = X @ omega
+
+        def task(block: int, start: int, stop: int) -> None:
+            dense.weighted_drift(
+                self.D, self.DT, self.W, self.WT, XT, height, start, stop, laplacians[block], pulls[block]
+            )  # fmt: skip
+
+        map_blocks(task, self.edges, self.n_jobs)
+        return best_drift(X.T @ laplacians.sum(axis=0)[:m].T, X.T @ pulls.sum(axis=0))
+
+    def _curvature_solver(self, alpha: float) -> Callable[[Array], Array]:
+        """Solver of ``V step = force`` in a frame whose last axis is the drift.
+
+        Where the drift is fitted, alpha is rounded up to a grid: a larger alpha gives a larger curvature, which
+        still majorises, and the factors are kept while the grid value stays.
+        """
+        if self.fixed_drift is None:
+            alpha = float(np.ceil(alpha * 20) / 20)
+        if self._solve is None or alpha != self._solve_alpha:
+            self._solve_alpha = alpha
+            self._solve = self._factorised(alpha) if self.n_points <= FACTORISE else self._conjugate_gradients(alpha)
+        return self._solve
+
+    def _factorised(self, alpha: float) -> Callable[[Array], Array]:
+        n = self.n_points
+        require_memory(4 * 8.0 * n * n, f"Factors of the weights of {n} points", "Use fewer points.")
+        p = (self.W.astype(float) + self.WT) / 2
+        across = p + alpha * np.abs(self.W - self.WT, dtype=float)
+        factor = _grounded_cholesky(across)
+        if self.symmetric_weights:
+            scale = np.array([1.0, 1 / (1 + alpha**2)])
+            return lambda force: cho_solve(factor, force) * scale[_is_last(force)]
+        factor_last = _grounded_cholesky(across + alpha**2 * p)
+
+        def solve(force: Array) -> Array:
+            step = np.empty_like(force)
+            step[:, :-1] = cho_solve(factor, force[:, :-1])
+            step[:, -1] = cho_solve(factor_last, force[:, -1])
+            return step
+
+        return solve
+
+    def _conjugate_gradients(self, alpha: float) -> Callable[[Array], Array]:
+        """Matrix-free solves. From a start at 0 every iteration lowers the majoriser, so that even a step which is
+        not quite solved for lowers the stress.
+        """
+        ones = np.ones(self.n_points)
+        diagonal = self.W.astype(float) @ ones / 2 + self.WT.astype(float) @ ones / 2
+
+        def apply(step: Array) -> Array:
+            XT = np.ascontiguousarray(step.T)
+            out = np.zeros((len(self.edges) - 1, *XT.shape))
+
+            def task(block: int, start: int, stop: int) -> None:
+                dense.curvature(self.W, self.WT, XT, alpha, start, stop, out[block])
+
+            map_blocks(task, self.edges, self.n_jobs)
+            return out.sum(axis=0).T
+
+        return lambda force: conjugate_gradients(apply, force, diagonal[:, None])
+
+
+def _is_last(force: Array) -> NDArray[np.intp]:
+    is_last = np.zeros(force.shape[1], dtype=np.intp)
+    is_last[-1] = 1
+    return is_last
+
+
+def _grounded_cholesky(pair_weights: Array) -> Any:
+    """Cholesky factor of a Laplacian whose null space, the constants, is lifted to the size of its diagonal."""
+    L = -pair_weights
+    np.fill_diagonal(L, 0)
+    degree = -L.sum(axis=1)
+    np.fill_diagonal(L, degree)
+    L += degree.mean() / len(L)
+    return cho_factor(L, overwrite_a=True, check_finite=False)
+
+
+def conjugate_gradients(
+    apply: Callable[[Array], Array], rhs: Array, diagonal: Array, *, tol: float = 1e-6, max_iter: int = 200
+) -> Array:
+    """Solve ``apply(x) = rhs``, column by column at once, with the preconditioner ``1/diagonal``.
+
+    Examples
+    --------
+    >>> conjugate_gradients(lambda x: 4 * x, np.array([[8.0]]), np.array([[4.0]]))
+    array([[2.]])
+    """
+    x = np.zeros_like(rhs)
+    residual = rhs.copy()
+    z = residual / diagonal
+    direction = z.copy()
+    rho = (residual * z).sum(axis=0)
+    goal = tol**2 * rho
+    for _ in range(max_iter):
+        active = rho > goal
+        if not active.any():
+            break
+        image = apply(direction)
+        curvature = (direction * image).sum(axis=0)
+        length = np.where(active & (curvature > 0), rho / np.where(curvature > 0, curvature, 1), 0)
+        x += length * direction
+        residual -= length * image
+        z = residual / diagonal
+        rho_next = (residual * z).sum(axis=0)
+        direction = z + np.where(rho > 0, rho_next / np.where(rho > 0, rho, 1), 0) * direction
+        rho = rho_next
+    return x

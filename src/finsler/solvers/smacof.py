@@ -1,0 +1,235 @@
+"""Finsler SMACOF: maps by majorisation, for any weights, with a given or a fitted drift."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from finsler.geometry.randers import drift_vector
+from finsler.geometry.stress import stress as full_stress
+from finsler.geometry.stress import total_square
+from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.runtime import Progress
+from finsler.solvers.classical import closed_form
+from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
+from finsler.solvers.initial import Initialiser
+from finsler.solvers.majorise import Callback, Run, majorise
+from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
+from finsler.solvers.solution import Solution
+
+Array = NDArray[np.floating[Any]]
+
+# alpha counts as determined by the data if the closed form fits worse by more than this share at an alpha halfway to 1.
+CLEAR_RISE = 0.1
+PROFILE_POINTS = 250  # points on which that profile is computed
+
+
+def smacof(
+    data: Dissimilarities,
+    n_components: int = 2,
+    alpha: float | str = 0.5,
+    *,
+    init: str | ArrayLike = "classical",
+    n_init: int = 1,
+    max_iter: int = 500,
+    tol: float = 1e-7,
+    accelerate: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    time_limit: float | None = None,
+    verbose: bool | int | str = "auto",
+) -> Solution:
+    """Minimise the Finsler stress.
+
+    Parameters
+    ----------
+    data : Dissimilarities
+        From row to column, with weights if any.
+    n_components : int
+        Dimension of the map, at least 1.
+    alpha : float in [0, 1) or "auto"
+        Drift, or "auto" to fit it to the data.
+    init : {"classical", "isomap", "random"} or array-like of shape (n, n_components)
+        Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
+    n_init : int
+        Number of starts; those after the first are random. The best is kept.
+    max_iter : int
+        Iterations per start.
+    tol : float
+        A run has converged when the next step is sure to lower the stress by less than this share of it.
+    accelerate : bool
+        Use Anderson acceleration (never uphill) or plain majorisation.
+    random_state : int, RandomState instance or None
+        Seed of random starts.
+    n_jobs : int, optional
+        Threads; all cores by default. The numbers do not depend on it.
+    callback : callable, optional
+        Called with an :class:`~finsler.solvers.solution.Iteration` after each iteration; returning True stops the run.
+    time_limit : float, optional
+        Seconds after which the best map so far is returned.
+    verbose : bool, int or "auto"
+        Progress line: "auto" shows one on a terminal after two seconds.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> from finsler.geometry.randers import randers_distances
+    >>> from finsler.inputs.dissimilarities import as_dissimilarities
+    >>> D = randers_distances(np.random.default_rng(0).normal(size=(20, 2)), drift=0.4)
+    >>> solution = smacof(as_dissimilarities(D), alpha="auto")
+    >>> solution.status, round(solution.alpha, 6)
+    ('converged', 0.4)
+    """
+    began = time.perf_counter()
+    _check(n_components, n_init, max_iter, tol, time_limit)
+    data.require_connected()
+    rng = check_random_state(random_state)
+    starts = Initialiser(data, n_components, n_jobs)
+    total = total_square(data.matrix, data.weights)
+    given = _given_start(init, data.n_points, n_components)
+
+    chosen = _choose_alpha(data, starts, rng) if alpha == "auto" else None
+    if chosen is not None:
+        start_alpha, fit_alpha, note = chosen
+    else:
+        start_alpha, fit_alpha, note = _number(alpha), False, ""
+    omega = drift_vector(start_alpha, n_components)
+    problem = _problem(data, None if fit_alpha else omega, n_jobs)
+
+    progress = Progress("Finsler SMACOF", verbose)
+    deadline = np.inf if time_limit is None else began + time_limit
+    best: Run | None = None
+    n_passes = 0
+    for k in range(n_init):
+        if given is not None and k == 0:
+            X0 = given
+        elif init == "classical" and k == 0:
+            X0 = starts.classical(start_alpha)
+        elif init == "isomap" and k == 0:
+            X0 = starts.isomap()
+        else:
+            X0 = starts.random(rng)
+        X0 = _leave_subspace(X0, problem, omega, total, rng)
+        run = majorise(
+            problem, X0, omega, max_iter=max_iter, tol=tol, exact=total * (4 * np.finfo(float).eps) ** 2,
+            accelerate=accelerate, deadline=deadline, callback=callback, progress=progress,
+        )  # fmt: skip
+        n_passes += run.n_passes
+        if best is None or run.stress < best.stress:
+            best = run
+        if run.status in ("interrupted", "stopped", "time_limit"):
+            if run is not best:
+                best = Run(**{**vars(best), "status": run.status, "message": run.message})
+            break
+    assert best is not None
+    progress.close(best.message)
+
+    X = (best.coordinates - best.coordinates.mean(axis=0)) @ frame_of(best.omega)
+    drift = drift_vector(float(np.linalg.norm(best.omega)), n_components)
+    value = full_stress(X, data.matrix, data.weights, drift=drift, n_jobs=n_jobs)
+    return Solution(
+        coordinates=X,
+        drift=drift,
+        stress=value,
+        history=np.array(best.history),
+        n_iter=best.n_iter,
+        n_passes=n_passes,
+        status=best.status,
+        message=f"{best.message} {note}".strip(),
+        seconds=time.perf_counter() - began,
+        alpha_identifiable=None if chosen is None else fit_alpha,
+    )
+
+
+def _problem(data: Dissimilarities, fixed_drift: Array | None, n_jobs: int | None) -> Problem:
+    if data.weights is None:
+        return UniformProblem(data.matrix, fixed_drift, n_jobs)
+    return WeightedProblem(data.matrix, data.weights, fixed_drift, n_jobs)
+
+
+def _choose_alpha(data: Dissimilarities, starts: Initialiser, rng: np.random.RandomState) -> tuple[float, bool, str]:
+    """Alpha to start from, whether the data determine it, and a note if they do not.
+
+    The stress of the closed form as a function of alpha costs little. Where it does not rise towards 1, as for a sheet
+    that lies in a hyperplane and may be tilted at will, fitting alpha would fit noise: the best value of the profile
+    is kept instead.
+    """
+    S, h = starts.parts
+    n = data.n_points
+    if h @ h <= 1e-24 * float(np.vdot(S, S)) / n:
+        return 0.0, False, "The data are symmetric: alpha is 0."
+    sample = np.sort(rng.permutation(n)[:PROFILE_POINTS])
+    S, h = S[np.ix_(sample, sample)], h[sample] - h[sample].mean()
+    D = S + (h[None, :] - h[:, None])
+    if data.weights is None:
+        D = data.matrix[np.ix_(sample, sample)].astype(float)
+
+    def profile(alpha: float) -> float:
+        return full_stress(closed_form(S, h, starts.n_components, alpha, 1), D, drift=alpha, n_jobs=1)
+
+    grid = np.concatenate([[1e-4], np.linspace(0.02, 0.98, 13), [ALPHA_MAX]])
+    with threadpool_limits(1, user_api="blas"):  # threads only get in the way of matrices this small
+        values = [profile(a) for a in grid]
+        k = int(np.argmin(values))
+        bounds = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
+        found = minimize_scalar(profile, bounds=bounds, method="bounded", options={"xatol": 1e-8})
+        alpha, least = (float(found.x), float(found.fun)) if found.fun <= values[k] else (float(grid[k]), values[k])
+        rise = profile((1 + alpha) / 2) - least
+    if rise > CLEAR_RISE * least:
+        return alpha, True, ""
+    return alpha, False, (
+        f"The data do not determine alpha: values from {alpha:.3g} up to 1 fit about equally well, because the points "
+        f"hardly fill {starts.n_components} dimensions. It was set to {alpha:.3g}; try n_components="
+        f"{max(starts.n_components - 1, 1)}, or give alpha."
+    )  # fmt: skip
+
+
+def _leave_subspace(X: Array, problem: Problem, omega: Array, total: float, rng: np.random.RandomState) -> Array:
+    """Nudge a start that lies in a hyperplane, unless it fits the data already: majorisation would never leave it."""
+    if len(X) <= X.shape[1] or total == 0 or flatness(X) > 1e-6:
+        return X
+    if problem.evaluate(X, omega).stress <= 1e-12 * total:
+        return X
+    size = np.sqrt((X**2).mean()) or np.sqrt(total) / len(X)
+    return X + 1e-3 * size * rng.standard_normal(X.shape)
+
+
+def _given_start(init: str | ArrayLike, n: int, m: int) -> Array | None:
+    if isinstance(init, str):
+        if init not in ("classical", "isomap", "random"):
+            raise ValueError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
+        return None
+    X = np.array(init, dtype=float)
+    if X.shape != (n, m):
+        raise ValueError(f"init must have one row per point and one column per dimension, ({n}, {m}); got {X.shape}.")
+    if not np.isfinite(X).all():
+        raise ValueError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
+    return X
+
+
+def _number(alpha: float | str) -> float:
+    if isinstance(alpha, str) or not 0 <= float(alpha) < 1:
+        raise ValueError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
+    return float(alpha)
+
+
+def _check(n_components: int, n_init: int, max_iter: int, tol: float, time_limit: float | None) -> None:
+    for name, value in (("n_components", n_components), ("n_init", n_init)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}.")
+    if max_iter < 0:
+        raise ValueError(f"max_iter must not be negative, got {max_iter}.")
+    if not tol >= 0:
+        raise ValueError(f"tol must not be negative, got {tol}.")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit must be positive, got {time_limit}.")
