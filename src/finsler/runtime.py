@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 from typing import Any, TypeVar
 
+from numpy.typing import NDArray
+
 T = TypeVar("T")
 
 _pool: ThreadPoolExecutor | None = None
@@ -48,7 +50,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def map_blocks(
-    task: Callable[[int, int, int], T], edges: Sequence[int], n_jobs: int | None = None
+    task: Callable[[int, int, int], T], edges: Sequence[int] | NDArray[Any], n_jobs: int | None = None
 ) -> list[T]:
     """Run ``task(block, start, stop)`` over consecutive blocks ``edges[block]:edges[block + 1]``.
 

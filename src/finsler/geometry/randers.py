@@ -75,7 +75,9 @@ def randers_distances(X: ArrayLike, Y: ArrayLike | None = None, *, drift: float 
     X = _points(X, "X")
     Y = X if Y is None else _points(Y, "Y")
     if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; they must live in the same space.")
+        raise ValueError(
+            f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; they must live in the same space."
+        )
     omega = drift_vector(drift, X.shape[1])
     out = np.empty((len(X), len(Y)))
     height_x, height_y = X @ omega, Y @ omega

@@ -19,7 +19,7 @@ from finsler.kernels.dense import ordered_stress
 from finsler.runtime import map_blocks
 
 
-def _arrays(X: ArrayLike, D: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Any, Any]:
+def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
     X = np.asarray(X, dtype=float)
     D = np.asarray(D)
     if not np.issubdtype(D.dtype, np.floating):
@@ -42,23 +42,25 @@ def axes_first(X: Array) -> Array:
     return XT
 
 
-def stress_rows(
-    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
-    n_jobs: int | None = None,
-) -> Array:  # fmt: skip
-    """Stress of each row, ``sum over j of w_ij (d_ij - D_ij)^2``: the misfit of the ways *from* i."""
-    X, D, weights = _arrays(X, D, weights)
-    height = X @ drift_vector(drift, X.shape[1])
-    XT = axes_first(X)
-    rows = np.zeros(len(X))
-    uniform = weights is None
-    W = D[:0] if uniform else weights
+def _leaving_and_arriving(
+    X: Any, D: Any, weights: Any, drift: float | ArrayLike, n_jobs: int | None
+) -> tuple[Array, Array]:
+    """Stress of the ways from each point, and of the ways to each point."""
+    points, data, w = _arrays(X, D, weights)
+    n = len(points)
+    height = points @ drift_vector(drift, points.shape[1])
+    XT = axes_first(points)
+    edges = np.linspace(0, n, min(n, 16) + 1).astype(int)
+    leaving, arriving = np.zeros(n), np.zeros((len(edges) - 1, n))
+    uniform = w is None
 
-    def task(_: int, start: int, stop: int) -> None:
-        ordered_stress(D, W, XT, height, uniform, start, stop, rows)
+    def task(block: int, start: int, stop: int) -> None:
+        ordered_stress(
+            data, data[:0] if uniform else w, XT, height, uniform, start, stop, leaving, arriving[block]
+        )
 
-    map_blocks(task, np.linspace(0, len(X), 17).astype(int), n_jobs if len(X) > 300 else 1)
-    return rows
+    map_blocks(task, edges, n_jobs if n > 300 else 1)
+    return leaving, arriving.sum(axis=0)
 
 
 def stress(
@@ -85,7 +87,7 @@ def stress(
     >>> stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
     0.5
     """
-    return float(stress_rows(X, D, weights, drift=drift, n_jobs=n_jobs).sum())
+    return float(_leaving_and_arriving(X, D, weights, drift, n_jobs)[0].sum())
 
 
 def normalised_stress(
@@ -102,7 +104,7 @@ def normalised_stress(
     return float(np.sqrt(stress(X, D, weights, drift=drift) / total)) if total > 0 else 0.0
 
 
-def total_square(D: ArrayLike, weights: ArrayLike | None = None) -> float:
+def total_square(D: Any, weights: Any = None) -> float:
     """``sum w D^2`` over the ordered pairs off the diagonal."""
     D = np.asarray(D)
     total = 0.0
@@ -112,7 +114,7 @@ def total_square(D: ArrayLike, weights: ArrayLike | None = None) -> float:
             row[i] = 0.0
             total += float(row @ row)
         else:
-            w = np.asarray(weights[i], dtype=float)  # type: ignore[index]
+            w = np.asarray(weights[i], dtype=float)
             known = w > 0
             known[i] = False
             total += float(w[known] @ row[known] ** 2)
@@ -149,15 +151,15 @@ def stress_split(
     >>> stress_split([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
     StressSplit(symmetric=0.5, skew=0.0, cross=0.0, one_way=0.0)
     """
-    X, D, weights = _arrays(X, D, weights)
-    omega = drift_vector(drift, X.shape[1])
+    points, data, w = _arrays(X, D, weights)
+    omega = drift_vector(drift, points.shape[1])
     parts = np.zeros(4)
-    for i in range(len(X) - 1):
+    for i in range(len(points) - 1):
         later = slice(i + 1, None)
-        there = randers_distances(X[i : i + 1], X[later], drift=omega)[0] - D[i, later]
-        back = randers_distances(X[later], X[i : i + 1], drift=omega)[:, 0] - D[later, i]
-        w1 = np.ones(len(there)) if weights is None else weights[i, later].astype(float)
-        w2 = np.ones(len(there)) if weights is None else weights[later, i].astype(float)
+        there = randers_distances(points[i : i + 1], points[later], drift=omega)[0] - data[i, later]
+        back = randers_distances(points[later], points[i : i + 1], drift=omega)[:, 0] - data[later, i]
+        w1 = np.ones(len(there)) if w is None else w[i, later].astype(float)
+        w2 = np.ones(len(there)) if w is None else w[later, i].astype(float)
         both = (w1 > 0) & (w2 > 0)
         even, odd = (there[both] + back[both]) / 2, (there[both] - back[both]) / 2
         p, q = w1[both] + w2[both], w1[both] - w2[both]
@@ -183,11 +185,7 @@ def stress_per_point(
     >>> stress_per_point([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
     array([0.5, 0.5])
     """
-    X, D, weights = _arrays(X, D, weights)
-    omega = drift_vector(drift, X.shape[1])
-    leaving = stress_rows(X, D, weights, drift=omega)
-    # The ways *to* i are the ways from i once everything is transposed and mirrored.
-    arriving = stress_rows(X, D.T, None if weights is None else weights.T, drift=-omega)
+    leaving, arriving = _leaving_and_arriving(X, D, weights, drift, None)
     shares = (leaving + arriving) / 2
     total = shares.sum()
     return shares / total if total > 0 else shares
@@ -206,15 +204,15 @@ def stress_gradient(
     array([[ 2.],
            [-2.]])
     """
-    X, D, weights = _arrays(X, D, weights)
-    omega = drift_vector(drift, X.shape[1])
-    gradient = np.zeros_like(X)
-    for i in range(len(X)):
-        u = X - X[i]
+    points, data, w = _arrays(X, D, weights)
+    omega = drift_vector(drift, points.shape[1])
+    gradient = np.zeros_like(points)
+    for i in range(len(points)):
+        u = points - points[i]
         e = np.sqrt((u**2).sum(1))
-        residual = e + u @ omega - D[i]
-        if weights is not None:
-            residual = np.where(weights[i] > 0, weights[i] * residual, 0.0)
+        residual = e + u @ omega - data[i]
+        if w is not None:
+            residual = np.where(w[i] > 0, w[i] * residual, 0.0)
         residual[i] = 0.0
         direction = u / np.where(e > 0, e, 1)[:, None] + omega
         pull = 2 * residual[:, None] * direction

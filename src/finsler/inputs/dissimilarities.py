@@ -102,13 +102,8 @@ def as_dissimilarities(
     if own_labels is not None and labels is None:
         labels = own_labels
     matrix = as_float_array(D, name)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"{name} must be a square matrix of dissimilarities from row to column, got shape {matrix.shape}."
-        )
+    _check_square(matrix, name)
     n = len(matrix)
-    if n == 0:
-        raise ValueError(f"{name} is empty: Found array with 0 sample(s) while a minimum of 1 is required.")
     if labels is not None:
         labels = list(labels)
         if len(labels) != n:
@@ -125,6 +120,22 @@ def as_dissimilarities(
         weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
         np.fill_diagonal(weights, 0)
     return Dissimilarities(matrix, weights, labels)
+
+
+def _check_square(matrix: Array, name: str) -> None:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        if matrix.ndim == 2 and 0 in matrix.shape:
+            kind = "sample" if matrix.shape[0] == 0 else "feature"
+            hint = f" Found array with 0 {kind}(s) (shape={matrix.shape}) while a minimum of 1 is required."
+        elif matrix.ndim == 1:
+            hint = " Reshape your data to two dimensions."
+        else:
+            hint = "" if np.isfinite(matrix).all() else " It also contains NaN or infinity."
+        raise ValueError(
+            f"{name} must be a square matrix of dissimilarities from row to column, got shape {matrix.shape}.{hint}"
+        )
+    if len(matrix) == 0:
+        raise ValueError(f"{name} is empty: Found array with 0 sample(s) while a minimum of 1 is required.")
 
 
 def as_float_array(values: ArrayLike, name: str) -> Array:

@@ -24,7 +24,9 @@ from numba import njit
 from finsler.kernels import OPTIONS
 
 TINY = 1e-300
-CHUNK = 256  # pairs handled at a time by the kernels for any dimension: small enough for the first-level cache
+CHUNK = (
+    256  # pairs handled at a time by the kernels for any dimension: small enough for the first-level cache
+)
 
 
 @njit(**OPTIONS)
@@ -227,8 +229,11 @@ def curvature(W, WT, XT, alpha, start, stop, out):
 
 
 @njit(**OPTIONS)
-def ordered_stress(D, W, XT, height, uniform, start, stop, stress):
-    """``stress[i] = sum_j w_ij (d_ij - D_ij)^2`` over all j, from rows as the user gave them (NaN and inf where w = 0)."""
+def ordered_stress(D, W, XT, height, uniform, start, stop, leaving, arriving):
+    """Stress of the ways from each row, ``leaving[i] = sum_j w_ij (d_ij - D_ij)^2``, and to each point, into ``arriving``.
+
+    Rows as the user gave them: NaN and inf may stand where w = 0.
+    """
     n = XT.shape[1]
     e2 = np.empty(CHUNK)
     for i in range(start, stop):
@@ -238,18 +243,21 @@ def ordered_stress(D, W, XT, height, uniform, start, stop, stress):
                 count = min(CHUNK, high - first)
                 d = D[i, first : first + count]
                 h = height[first : first + count]
+                to = arriving[first : first + count]
                 _squared_distances(XT, i, first, count, e2)
                 if uniform:
                     for j in range(count):
                         r = np.sqrt(e2[j]) + h[j] - height[i] - d[j]
                         total += r * r
+                        to[j] += r * r
                 else:
                     w = W[i, first : first + count]
                     for j in range(count):
                         r = np.sqrt(e2[j]) + h[j] - height[i] - d[j]
                         if w[j] > 0.0:
                             total += w[j] * r * r
-        stress[i] = total
+                            to[j] += w[j] * r * r
+        leaving[i] = total
 
 
 @njit(**OPTIONS)

@@ -1,8 +1,9 @@
 """Classical Finsler scaling: the map in closed form, exact when the data are exactly Randers.
 
-With ``S`` and ``A`` the symmetric and skew part of ``D``: heights ``h = A.mean(axis=0)`` and ``z = h / alpha`` on the last axis,
-and the other axes by classical scaling of what the heights leave, ``G = -1/2 J (S^2 - (z_i - z_j)^2) J`` with
-``J = I - 11'/n``. Since ``-1/2 J (z_i - z_j)^2 J = z z'`` for centred z, ``G`` is that of ordinary classical scaling minus ``z z'``.
+With ``S`` and ``A`` the symmetric and skew part of ``D``: heights ``h = A.mean(axis=0)`` and ``z = h / alpha`` on
+the last axis, and the other axes by classical scaling of what the heights leave,
+``G = -1/2 J (S^2 - (z_i - z_j)^2) J`` with ``J = I - 11'/n``. Since ``-1/2 J (z_i - z_j)^2 J = z z'`` for centred z,
+``G`` is that of ordinary classical scaling minus ``z z'``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ Array = NDArray[np.floating[Any]]
 DENSE_EIGEN = 600  # up to this many points a full eigendecomposition is quickest
 
 
-def classical(data: Dissimilarities, n_components: int = 2, alpha: float = 0.5, *, n_jobs: int | None = None) -> Solution:
+def classical(
+    data: Dissimilarities, n_components: int = 2, alpha: float = 0.5, *, n_jobs: int | None = None
+) -> Solution:
     """Closed form for complete data with uniform weights.
 
     Parameters

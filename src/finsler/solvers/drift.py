@@ -48,7 +48,11 @@ def best_drift(second_moment: Array, moment: Array) -> Array:
 def flatness(X: Array) -> float:
     """Thickness of a set of points over its width, from the singular values: 0 for points in a hyperplane."""
     singular = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
-    return float(singular[X.shape[1] - 1] / singular[0]) if len(singular) >= X.shape[1] and singular[0] > 0 else 0.0
+    return (
+        float(singular[X.shape[1] - 1] / singular[0])
+        if len(singular) >= X.shape[1] and singular[0] > 0
+        else 0.0
+    )
 
 
 def frame_of(omega: Array) -> Array:

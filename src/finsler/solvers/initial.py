@@ -51,7 +51,9 @@ class Initialiser:
         """Gaussian points as far apart on average as the data."""
         D, W = self.data.matrix, self.data.weights
         if W is None:
-            scale = np.sqrt(np.mean([float(row @ row) for row in D.astype(float, copy=False)]) / max(len(D) - 1, 1))
+            scale = np.sqrt(
+                np.mean([float(row @ row) for row in D.astype(float, copy=False)]) / max(len(D) - 1, 1)
+            )
         else:
             square = sum(float(np.vdot(row[w > 0], row[w > 0])) for row, w in zip(D, W, strict=True))
             scale = np.sqrt(square / max(int((W > 0).sum()), 1))
@@ -59,7 +61,7 @@ class Initialiser:
 
 
 def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Array, Array]:
-    """Symmetric part ``S`` and heights ``h`` (so that ``D_ij`` is about ``S_ij + h_j - h_i``), estimated where data are missing.
+    """Symmetric part ``S`` and heights ``h``, so that ``D_ij`` is about ``S_ij + h_j - h_i``; guessed where unknown.
 
     A pair known one way only gives ``S_ij = D_ij - (h_j - h_i)``. Pairs not known at all get the middle of the bounds that
     the triangle inequality sets through landmarks.
@@ -68,7 +70,9 @@ def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Ar
     if W is None:
         return symmetric_part(D), gradient_of(D)
     n = len(D)
-    require_memory(16.0 * n * n, f"The completed dissimilarities of {n} points", "Use init='random', or fewer points.")
+    require_memory(
+        16.0 * n * n, f"The completed dissimilarities of {n} points", "Use init='random', or fewer points."
+    )
     h = gradient_heights(D, W, n_jobs=n_jobs)
     known = W > 0
     S = np.full((n, n), np.inf)

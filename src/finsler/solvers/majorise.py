@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,8 @@ class Anderson:
         if len(self._X) == 1:
             return X + step
         del self._X[: -MEMORY - 1], self._steps[: -MEMORY - 1]
-        dX = np.stack([(b - a).ravel() for a, b in zip(self._X, self._X[1:], strict=False)])
-        dF = np.stack([(b - a).ravel() for a, b in zip(self._steps, self._steps[1:], strict=False)])
+        dX = np.stack([(b - a).ravel() for a, b in pairwise(self._X)])
+        dF = np.stack([(b - a).ravel() for a, b in pairwise(self._steps)])
         gram = dF @ dF.T
         # A touch of ridge: differences of steps become nearly parallel close to the solution.
         gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
@@ -102,7 +103,14 @@ def majorise(
     def end(status: str, message: str) -> Run:
         stress = np.inf if now is None else now.stress
         return Run(
-            X, omega if now is None else now.omega, stress, history, max(len(history) - 1, 0), n_passes, status, message
+            X,
+            omega if now is None else now.omega,
+            stress,
+            history,
+            max(len(history) - 1, 0),
+            n_passes,
+            status,
+            message,
         )
 
     try:
@@ -118,9 +126,14 @@ def majorise(
             if now.stress <= exact:
                 return end("converged", f"The map fits the data to rounding after {n_iter} iterations.")
             if now.decrease <= tol * now.stress:
-                return end("converged", f"The stress changes by less than tol = {tol:g} (relative) after {n_iter} iterations.")
+                return end(
+                    "converged",
+                    f"The stress changes by less than tol = {tol:g} (relative) after {n_iter} iterations.",
+                )
             if n_iter >= max_iter:
-                return end("max_iter", f"It reached max_iter = {max_iter} before the tolerance tol = {tol:g}.")
+                return end(
+                    "max_iter", f"It reached max_iter = {max_iter} before the tolerance tol = {tol:g}."
+                )
             if time.perf_counter() >= deadline:
                 return end("time_limit", f"The time limit came after {n_iter} iterations.")
             candidate = anderson.propose(X, now.step) if accelerate else X + now.step
@@ -134,4 +147,6 @@ def majorise(
             X, now = candidate, after
             history.append(now.stress)
     except KeyboardInterrupt:
-        return end("interrupted", f"Ctrl-C after {max(len(history) - 1, 0)} iterations; this is the best so far.")
+        return end(
+            "interrupted", f"Ctrl-C after {max(len(history) - 1, 0)} iterations; this is the best so far."
+        )

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from finsler.geometry.stress import axes_first
-from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels import dense
 from finsler.runtime import map_blocks, require_memory
 from finsler.solvers.drift import best_drift, frame_of
@@ -64,8 +63,8 @@ def triangle_edges(n: int, blocks: int) -> NDArray[np.intp]:
 
     Examples
     --------
-    >>> triangle_edges(100, 4)
-    array([  0,  13,  29,  50, 100])
+    >>> triangle_edges(200, 4)
+    array([  0,  27,  59, 100, 200])
     """
     blocks = max(1, min(blocks, n // 32))
     return np.round(n * (1 - np.sqrt(1 - np.arange(blocks + 1) / blocks))).astype(np.intp)
@@ -82,7 +81,9 @@ class UniformProblem(Problem):
         self.n_points = n = len(D)
         self.fixed_drift = fixed_drift
         self.n_jobs = n_jobs if n > SMALL else 1
-        require_memory(D.itemsize * n * n, f"A symmetrised copy of D for {n} points", "Use float32, or fewer points.")
+        require_memory(
+            D.itemsize * n * n, f"A symmetrised copy of D for {n} points", "Use float32, or fewer points."
+        )
         self.h = (D.sum(axis=0, dtype=float) - D.sum(axis=1, dtype=float)) / (2 * n)
         self.h -= self.h.mean()
         self.S, self.skew_residual = symmetrise(D, self.h)
@@ -199,7 +200,9 @@ class WeightedProblem(Problem):
             alpha = float(np.ceil(alpha * 20) / 20)
         if self._solve is None or alpha != self._solve_alpha:
             self._solve_alpha = alpha
-            self._solve = self._factorised(alpha) if self.n_points <= FACTORISE else self._conjugate_gradients(alpha)
+            self._solve = (
+                self._factorised(alpha) if self.n_points <= FACTORISE else self._conjugate_gradients(alpha)
+            )
         return self._solve
 
     def _factorised(self, alpha: float) -> Callable[[Array], Array]:
@@ -238,7 +241,13 @@ class WeightedProblem(Problem):
             map_blocks(task, self.edges, self.n_jobs)
             return out.sum(axis=0).T
 
-        return lambda force: conjugate_gradients(apply, force, diagonal[:, None])
+        def solve(force: Array) -> Array:
+            step = conjugate_gradients(apply, force, diagonal[:, None])
+            return np.asarray(
+                step - step.mean(axis=0)
+            )  # a shift costs nothing, and the factorised step has none
+
+        return solve
 
 
 def _is_last(force: Array) -> NDArray[np.intp]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +27,11 @@ from finsler.solvers.solution import Solution
 
 Array = NDArray[np.floating[Any]]
 
-# alpha counts as determined by the data if the closed form fits worse by more than this share at an alpha halfway to 1.
+# alpha counts as determined by the data if the stress of the closed form is more than this share above its least
+# value at an alpha halfway to 1.
 CLEAR_RISE = 0.1
-PROFILE_POINTS = 250  # points on which that profile is computed
+PROFILE_POINTS = 250  # points on which that is judged
+UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
 
 
 def smacof(
@@ -98,13 +102,15 @@ def smacof(
     total = total_square(data.matrix, data.weights)
     given = _given_start(init, data.n_points, n_components)
 
-    chosen = _choose_alpha(data, starts, rng) if alpha == "auto" else None
-    if chosen is not None:
-        start_alpha, fit_alpha, note = chosen
+    clear: bool | None = None
+    note = ""
+    if alpha == "auto":
+        start_alpha, clear, note = _choose_alpha(data, starts)
     else:
-        start_alpha, fit_alpha, note = _number(alpha), False, ""
+        start_alpha = _number(alpha)
     omega = drift_vector(start_alpha, n_components)
-    problem = _problem(data, None if fit_alpha else omega, n_jobs)
+    fitted = clear is not None and start_alpha > 0
+    problem = _problem(data, None if fitted else omega, n_jobs)
 
     progress = Progress("Finsler SMACOF", verbose)
     deadline = np.inf if time_limit is None else began + time_limit
@@ -120,8 +126,8 @@ def smacof(
         else:
             X0 = starts.random(rng)
         X0 = _leave_subspace(X0, problem, omega, total, rng)
-        run = majorise(
-            problem, X0, omega, max_iter=max_iter, tol=tol, exact=total * (4 * np.finfo(float).eps) ** 2,
+        run = _minimise(
+            problem, X0, omega, clear, max_iter=max_iter, tol=tol, exact=total * (4 * np.finfo(float).eps) ** 2,
             accelerate=accelerate, deadline=deadline, callback=callback, progress=progress,
         )  # fmt: skip
         n_passes += run.n_passes
@@ -129,7 +135,7 @@ def smacof(
             best = run
         if run.status in ("interrupted", "stopped", "time_limit"):
             if run is not best:
-                best = Run(**{**vars(best), "status": run.status, "message": run.message})
+                best = replace(best, status=run.status, message=run.message)
             break
     assert best is not None
     progress.close(best.message)
@@ -147,7 +153,27 @@ def smacof(
         status=best.status,
         message=f"{best.message} {note}".strip(),
         seconds=time.perf_counter() - began,
-        alpha_identifiable=None if chosen is None else fit_alpha,
+        alpha_identifiable=clear,
+    )
+
+
+def _minimise(
+    problem: Problem, X0: Array, omega: Array, clear: bool | None, *, max_iter: int, **options: Any
+) -> Run:
+    """Run the loop from one start. A drift that the data hardly determine is fitted for a while, then held."""
+    if clear is not False:
+        return majorise(problem, X0, omega, max_iter=max_iter, **options)
+    first = majorise(problem, X0, omega, max_iter=min(max_iter, UNCLEAR_ITERATIONS), **options)
+    if first.status != "max_iter" or max_iter <= UNCLEAR_ITERATIONS:
+        return first
+    held = copy.copy(problem)
+    held.fixed_drift = first.omega
+    second = majorise(held, first.coordinates, first.omega, max_iter=max_iter - first.n_iter, **options)
+    return replace(
+        second,
+        history=first.history + second.history[1:],
+        n_iter=first.n_iter + second.n_iter,
+        n_passes=first.n_passes + second.n_passes,
     )
 
 
@@ -157,18 +183,17 @@ def _problem(data: Dissimilarities, fixed_drift: Array | None, n_jobs: int | Non
     return WeightedProblem(data.matrix, data.weights, fixed_drift, n_jobs)
 
 
-def _choose_alpha(data: Dissimilarities, starts: Initialiser, rng: np.random.RandomState) -> tuple[float, bool, str]:
+def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bool, str]:
     """Alpha to start from, whether the data determine it, and a note if they do not.
 
     The stress of the closed form as a function of alpha costs little. Where it does not rise towards 1, as for a sheet
-    that lies in a hyperplane and may be tilted at will, fitting alpha would fit noise: the best value of the profile
-    is kept instead.
+    that lies in a hyperplane and may be tilted at will, the smallest value that fits about as well as the best is taken.
     """
     S, h = starts.parts
     n = data.n_points
     if h @ h <= 1e-24 * float(np.vdot(S, S)) / n:
-        return 0.0, False, "The data are symmetric: alpha is 0."
-    sample = np.sort(rng.permutation(n)[:PROFILE_POINTS])
+        return 0.0, True, "The data are symmetric, so alpha is 0."
+    sample = np.sort(np.random.default_rng(0).permutation(n)[:PROFILE_POINTS])
     S, h = S[np.ix_(sample, sample)], h[sample] - h[sample].mean()
     D = S + (h[None, :] - h[:, None])
     if data.weights is None:
@@ -183,18 +208,25 @@ def _choose_alpha(data: Dissimilarities, starts: Initialiser, rng: np.random.Ran
         k = int(np.argmin(values))
         bounds = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
         found = minimize_scalar(profile, bounds=bounds, method="bounded", options={"xatol": 1e-8})
-        alpha, least = (float(found.x), float(found.fun)) if found.fun <= values[k] else (float(grid[k]), values[k])
-        rise = profile((1 + alpha) / 2) - least
-    if rise > CLEAR_RISE * least:
-        return alpha, True, ""
-    return alpha, False, (
-        f"The data do not determine alpha: values from {alpha:.3g} up to 1 fit about equally well, because the points "
-        f"hardly fill {starts.n_components} dimensions. It was set to {alpha:.3g}; try n_components="
-        f"{max(starts.n_components - 1, 1)}, or give alpha."
+        alpha, least = (
+            (float(found.x), float(found.fun)) if found.fun <= values[k] else (float(grid[k]), values[k])
+        )
+        enough = (1 + CLEAR_RISE) * least + 1e-20 * float(np.vdot(D, D))
+        if profile((1 + alpha) / 2) > enough:
+            return alpha, True, ""
+        low, smallest = 0.0, alpha
+        while smallest - low > 1e-3:
+            middle = (low + smallest) / 2
+            low, smallest = (low, middle) if profile(middle) <= enough else (middle, smallest)
+    return smallest, False, (
+        f"The data hardly determine alpha: values from about {smallest:.2g} up to 1 fit about equally well, as is so "
+        f"when the points hardly use all {starts.n_components} dimensions. Give alpha to choose another."
     )  # fmt: skip
 
 
-def _leave_subspace(X: Array, problem: Problem, omega: Array, total: float, rng: np.random.RandomState) -> Array:
+def _leave_subspace(
+    X: Array, problem: Problem, omega: Array, total: float, rng: np.random.RandomState
+) -> Array:
     """Nudge a start that lies in a hyperplane, unless it fits the data already: majorisation would never leave it."""
     if len(X) <= X.shape[1] or total == 0 or flatness(X) > 1e-6:
         return X
@@ -211,7 +243,9 @@ def _given_start(init: str | ArrayLike, n: int, m: int) -> Array | None:
         return None
     X = np.array(init, dtype=float)
     if X.shape != (n, m):
-        raise ValueError(f"init must have one row per point and one column per dimension, ({n}, {m}); got {X.shape}.")
+        raise ValueError(
+            f"init must have one row per point and one column per dimension, ({n}, {m}); got {X.shape}."
+        )
     if not np.isfinite(X).all():
         raise ValueError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
     return X

@@ -1,0 +1,207 @@
+"""Embedding: the map that people keep."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.geometry.randers import randers_distances
+from finsler.geometry.stress import stress_per_point, total_square
+from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.io import load_archive, save_archive
+from finsler.solvers.placement import place
+from finsler.solvers.solution import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Embedding:
+    """A map on which the way there and the way back can be measured.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, m)
+        Centred; the last axis is the one along which going up costs more.
+    drift : ndarray of shape (m,)
+        ``(0, ..., 0, alpha)``.
+    labels : list or None
+        Names of the points.
+    stress, normalised_stress : float
+        Weighted sum of squared errors, and the square root of its share in the weighted sum of squares of the data.
+    stress_per_point : ndarray of shape (n,)
+        Share of each point in the stress.
+    n_iter : int
+        Iterations it took.
+    status, message : str
+        How the solver ended, as a word and as a sentence.
+
+    Examples
+    --------
+    >>> import finsler
+    >>> towns = finsler.embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
+    >>> there, back = towns.distance("A", "B"), towns.distance("B", "A")
+    >>> bool(there > back)
+    True
+    """
+
+    coordinates: Array
+    drift: Array
+    labels: list[Any] | None
+    stress: float
+    normalised_stress: float
+    stress_per_point: Array
+    n_iter: int
+    status: str
+    message: str
+
+    @classmethod
+    def from_solution(cls, solution: Solution, data: Dissimilarities) -> Embedding:
+        """Embedding of ``data`` as a solver found it."""
+        total = total_square(data.matrix, data.weights)
+        return cls(
+            coordinates=solution.coordinates,
+            drift=solution.drift,
+            labels=data.labels,
+            stress=solution.stress,
+            normalised_stress=float(np.sqrt(solution.stress / total)) if total > 0 else 0.0,
+            stress_per_point=stress_per_point(
+                solution.coordinates, data.matrix, data.weights, drift=solution.drift
+            ),
+            n_iter=solution.n_iter,
+            status=solution.status,
+            message=solution.message,
+        )
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.coordinates)
+
+    @property
+    def n_components(self) -> int:
+        """Dimension of the map."""
+        return int(self.coordinates.shape[1])
+
+    @property
+    def alpha(self) -> float:
+        """Strength of the drift: the way straight up costs ``(1 + alpha)/(1 - alpha)`` times the way down."""
+        return float(self.drift[-1])
+
+    @property
+    def height(self) -> Array:
+        """Last coordinate: how far up a point is."""
+        return self.coordinates[:, -1]
+
+    def index(self, point: Any) -> int:
+        """Row of a point given by its label, or by its number if no label equals it."""
+        if self.labels is not None:
+            for i, label in enumerate(self.labels):
+                if type(label) is type(point) and label == point:
+                    return i
+        if isinstance(point, (int, np.integer)) and not isinstance(point, bool):
+            if -self.n_points <= point < self.n_points:
+                return int(point) % self.n_points
+            raise IndexError(f"There is no point {point}: this map has points 0 to {self.n_points - 1}.")
+        close = difflib.get_close_matches(str(point), [str(label) for label in self.labels or []], n=3)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise KeyError(f"No point is labelled {point!r}.{hint}")
+
+    def distance(self, a: Any, b: Any) -> float:
+        """Distance on the map **from a to b**, points given by label or by number."""
+        ends = self.coordinates[[self.index(a), self.index(b)]]
+        return float(randers_distances(ends[:1], ends[1:], drift=self.drift)[0, 0])
+
+    def distances(self) -> Array:
+        """All distances on the map, from row to column."""
+        return randers_distances(self.coordinates, drift=self.drift)
+
+    def place(self, *, to_fitted: Any = None, from_fitted: Any = None, n_jobs: int | None = None) -> Array:
+        """Coordinates of new points, from their dissimilarities to and/or from the points of this map.
+
+        See :func:`finsler.solvers.placement.place`.
+        """
+        return place(
+            self.coordinates, self.drift, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
+        ).coordinates
+
+    def to_frame(self) -> pd.DataFrame:
+        """Coordinates as a DataFrame: columns ``x1``, ..., ``height``, and ``stress_share``; the labels are the index."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "to_frame() needs pandas: pip install 'finsler[graph]', or pandas itself."
+            ) from error
+        columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
+        columns["height"] = self.height
+        columns["stress_share"] = self.stress_per_point
+        return pd.DataFrame(columns, index=self.labels)
+
+    def summary(self) -> str:
+        """Describe the map in a few lines."""
+        ratio = (1 + self.alpha) / (1 - self.alpha)
+        return "\n".join(
+            [
+                f"{self.n_points} points in {self.n_components} dimension(s), alpha = {self.alpha:.4g}",
+                f"  straight up costs {ratio:.4g} times straight down",
+                f"  normalised stress {self.normalised_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
+                f"  {self.status}: {self.message}",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, "
+            f"normalised stress {self.normalised_stress:.4g}, {self.status})"
+        )
+
+    def plot(self, **options: Any) -> Axes:
+        """Draw the map with matplotlib; see :func:`finsler.plotting.static.plot_map`."""
+        from finsler.plotting.static import plot_map
+
+        return plot_map(self, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the map to an npz file (arrays and JSON, no pickle). Labels must be strings, numbers, booleans or None."""
+        labels = None if self.labels is None else [_plain_label(label) for label in self.labels]
+        arrays = {
+            "coordinates": self.coordinates,
+            "drift": self.drift,
+            "stress_per_point": self.stress_per_point,
+        }
+        record = {
+            name: getattr(self, name)
+            for name in ("stress", "normalised_stress", "n_iter", "status", "message")
+        }
+        return save_archive(path, "embedding", arrays, {**record, "labels": labels})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Embedding:
+        """Read a map that :meth:`save` wrote."""
+        arrays, record = load_archive(path, "embedding")
+        fields: dict[str, Any] = {**arrays, **record}
+        try:
+            return cls(**fields)
+        except TypeError as error:
+            raise ValueError(f"{str(path)!r} is not a complete saved map ({error}).") from error
+
+
+def _plain_label(label: Any) -> Any:
+    if isinstance(label, np.generic):
+        label = label.item()
+    if label is None or isinstance(label, (str, int, float, bool)):
+        return label
+    raise TypeError(
+        f"Label {label!r} of type {type(label).__name__} cannot be saved; use strings or numbers as labels."
+    )

@@ -1,0 +1,263 @@
+"""FinslerMDS: asymmetric multidimensional scaling with scikit-learn's manners."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from finsler.embedding import Embedding
+from finsler.inputs.dissimilarities import Dissimilarities, as_dissimilarities, as_float_array
+from finsler.solvers.placement import place
+from finsler.solvers.smacof import smacof
+
+Array = NDArray[np.floating[Any]]
+
+
+class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Map of asymmetric dissimilarities in which going up the last axis costs more than coming down.
+
+    Finds points whose Randers distances ``d(x, y) = ||y - x|| + alpha (y - x)[last]`` are close to the dissimilarities
+    from row to column, by minimising ``sum w_ij (d_ij - D_ij)^2``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the map, the height included.
+    alpha : float in [0, 1) or "auto", default="auto"
+        Strength of the drift: straight up costs (1 + alpha)/(1 - alpha) times straight down. 0 is ordinary MDS of the
+        symmetrised data; "auto" fits it to the data.
+    metric : "precomputed", str or callable, default="precomputed"
+        "precomputed": ``fit`` takes the matrix of dissimilarities. Otherwise it takes points, and the dissimilarity of
+        each ordered pair is computed: a name known to :func:`sklearn.metrics.pairwise_distances`, or a callable
+        ``metric(a, b)``, which is called both ways.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    missing : {"raise", "mask"}, default="raise"
+        NaN (missing) and inf (unreachable) are refused, or their ordered pairs get weight 0.
+    init : {"classical", "isomap", "random"} or array-like of shape (n, n_components), default="classical"
+        Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
+    n_init : int, default=1
+        Number of starts, of which the best is kept; those after the first are random.
+    max_iter : int, default=500
+        Iterations per start.
+    tol : float, default=1e-7
+        Relative tolerance on the stress.
+    accelerate : bool, default=True
+        Anderson acceleration (the stress still never rises), or plain majorisation.
+    time_limit : float, optional
+        Seconds after which the best map so far is taken.
+    callback : callable, optional
+        Called after each iteration with an :class:`~finsler.solvers.solution.Iteration`; returning True stops.
+    n_jobs : int, optional
+        Threads; None means all cores. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random starts.
+    verbose : bool or "auto", default="auto"
+        Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, n_components)
+        Coordinates of the map; the last column is the height.
+    result_ : Embedding
+        The map with its labels: measure, save, plot.
+    alpha_, drift_ : float, ndarray of shape (n_components,)
+        Strength of the drift, and the drift itself.
+    stress_, normalised_stress_ : float
+        Computed from ``embedding_``.
+    stress_per_point_ : ndarray of shape (n,)
+        Share of each point.
+    history_ : ndarray
+        Stress at the start and after each iteration.
+    n_iter_ : int
+        Iterations of the run that was kept.
+    status_, message_ : str
+        How it ended, as a word and in a sentence.
+    n_features_in_ : int
+        Columns seen by ``fit``.
+
+    Examples
+    --------
+    >>> from finsler import FinslerMDS
+    >>> hours = [[0.0, 5.3, 3.1], [4.2, 0.0, 1.4], [2.6, 1.7, 0.0]]
+    >>> mds = FinslerMDS(n_components=2, alpha=0.2).fit(hours)
+    >>> mds.embedding_.shape
+    (3, 2)
+    >>> mds.result_.distance(0, 1) > mds.result_.distance(1, 0)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        alpha: float | str = "auto",
+        metric: str | Callable[..., float] = "precomputed",
+        metric_params: dict[str, Any] | None = None,
+        missing: str = "raise",
+        init: str | ArrayLike = "classical",
+        n_init: int = 1,
+        max_iter: int = 500,
+        tol: float = 1e-7,
+        accelerate: bool = True,
+        time_limit: float | None = None,
+        callback: Callable[[Any], Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool | str = "auto",
+    ):
+        self.n_components = n_components
+        self.alpha = alpha
+        self.metric = metric
+        self.metric_params = metric_params
+        self.missing = missing
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "precomputed" and self.missing == "mask"
+        tags.input_tags.positive_only = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def fit(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> FinslerMDS:
+        """Find the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or (n, n_features) with another metric
+            Dissimilarities from row to column, or points.
+        y : ignored
+        weights : array-like of shape (n, n), optional
+            Weight of each ordered pair; all 1 by default.
+        """
+        data = self._dissimilarities(X, weights)
+        if self.n_components > data.n_points:
+            raise ValueError(
+                f"n_components={self.n_components} needs at least as many points; X has n_samples = {data.n_points}."
+            )
+        solution = smacof(
+            data,
+            self.n_components,
+            self.alpha,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            accelerate=self.accelerate,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+            time_limit=self.time_limit,
+            verbose=self.verbose,
+        )
+        if solution.status == "max_iter":
+            warnings.warn(f"FinslerMDS: {solution.message}", ConvergenceWarning, stacklevel=2)
+        elif solution.alpha_identifiable is False:
+            warnings.warn(f"FinslerMDS: {solution.message}", UserWarning, stacklevel=2)
+        self.result_ = Embedding.from_solution(solution, data)
+        self.embedding_ = solution.coordinates
+        self.drift_ = solution.drift
+        self.alpha_ = solution.alpha
+        self.stress_ = solution.stress
+        self.normalised_stress_ = self.result_.normalised_stress
+        self.stress_per_point_ = self.result_.stress_per_point
+        self.history_ = solution.history
+        self.n_iter_ = solution.n_iter
+        self.status_ = solution.status
+        self.message_ = solution.message
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> Array:
+        """Find the map and return its coordinates; the arguments are those of ``fit``."""
+        return self.fit(X, weights=weights).embedding_
+
+    def transform(self, X: Any, from_fitted: ArrayLike | None = None) -> Array:
+        """Place new points into the fitted map, each independently of the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (k, n), or (k, n_features) with another metric
+            Dissimilarities from each new point *to* each fitted one (NaN where unknown, with
+            ``missing="mask"``), or the new points.
+        from_fitted : array-like of shape (k, n), optional
+            Dissimilarities *from* each fitted point to each new one, one row per new point; only with
+            ``metric="precomputed"``. Without it the ways back do not count.
+
+        Returns
+        -------
+        ndarray of shape (k, n_components)
+        """
+        check_is_fitted(self)
+        if self.metric == "precomputed":
+            to_fitted = self._new_rows(X, "X")
+            if to_fitted.ndim == 2:  # else place() says what is wrong with the shape
+                validate_data(self, X, reset=False, skip_check_array=True)
+            if from_fitted is not None:
+                from_fitted = self._new_rows(from_fitted, "from_fitted")
+        else:
+            if from_fitted is not None:
+                raise ValueError(
+                    "from_fitted goes with metric='precomputed'; otherwise both ways are computed."
+                )
+            X = validate_data(self, X, reset=False)
+            to_fitted = self._both_ways(X, self._fit_X)
+            from_fitted = self._both_ways(self._fit_X, X).T
+        solution = place(
+            self.embedding_, self.drift_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
+        )
+        return solution.coordinates
+
+    def _dissimilarities(self, X: Any, weights: ArrayLike | None) -> Dissimilarities:
+        if self.metric == "precomputed":
+            validate_data(self, X, skip_check_array=True)
+            return as_dissimilarities(X, weights, missing=self.missing, name="X")
+        labels = list(X.index) if hasattr(X, "index") and hasattr(X, "columns") else None
+        self._fit_X = validate_data(self, X)
+        D = self._both_ways(self._fit_X, self._fit_X)
+        np.fill_diagonal(D, 0)
+        return as_dissimilarities(D, weights, labels=labels, missing=self.missing)
+
+    def _new_rows(self, values: Any, name: str) -> Array:
+        rows = as_float_array(values, name)
+        if self.missing == "raise" and not np.isfinite(rows).all():
+            place = tuple(int(k) for k in np.argwhere(~np.isfinite(rows))[0])
+            raise ValueError(
+                f"{name} contains NaN or infinity at {place}. Set missing='mask' to leave such values out, or fill them in."
+            )
+        return rows
+
+    def _both_ways(self, X: Array, Y: Array) -> Array:
+        params = self.metric_params or {}
+        if callable(self.metric):
+            # pairwise_distances would take a callable for symmetric and call it one way only.
+            return np.array([[float(self.metric(a, b, **params)) for b in Y] for a in X]).reshape(
+                len(X), len(Y)
+            )
+        if self.metric in ("euclidean", "l2"):
+            # From differences: scikit-learn's product form does not give 0 for equal points.
+            return cdist(X, Y)
+        return np.array(pairwise_distances(X, Y, metric=self.metric, **params), dtype=float)

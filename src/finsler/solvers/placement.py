@@ -1,0 +1,147 @@
+"""Placing new points into a fitted map, each by itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from finsler.geometry.randers import drift_vector
+from finsler.inputs.dissimilarities import as_float_array
+from finsler.kernels.placement import place_rows
+from finsler.runtime import map_blocks
+from finsler.solvers.solution import Solution
+
+Array = NDArray[np.floating[Any]]
+
+STARTS = 6  # nearest fitted points that a new point starts from
+
+
+def place(
+    X: ArrayLike,
+    drift: float | ArrayLike,
+    *,
+    to_fitted: ArrayLike | None = None,
+    from_fitted: ArrayLike | None = None,
+    max_iter: int = 1000,
+    tol: float = 1e-12,
+    n_jobs: int | None = None,
+) -> Solution:
+    """Place new points where their dissimilarities to and/or from the fitted ones are met best.
+
+    Each new point is placed by itself: the others, and their order, do not matter.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, m)
+        Fitted coordinates, which stay.
+    drift : float or array-like of shape (m,)
+        Drift of the map, on the last axis.
+    to_fitted : array-like of shape (k, n), optional
+        Dissimilarities *from* each new point *to* each fitted one; NaN where unknown.
+    from_fitted : array-like of shape (k, n), optional
+        Dissimilarities *from* each fitted point *to* each new one, also one row per new point; NaN where unknown.
+    max_iter, tol : int, float
+        Limits per point; ``tol`` is relative to its stress.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Solution
+        ``coordinates`` has one row per new point; ``history`` holds the stress of each.
+
+    Examples
+    --------
+    >>> from finsler.geometry.randers import randers_distances
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 3.0], [2.0, 2.0]])
+    >>> new = np.array([[1.0, 1.0]])
+    >>> place(X, 0.3, to_fitted=randers_distances(new, X, drift=0.3)).coordinates.round(6)
+    array([[1., 1.]])
+    """
+    began = time.perf_counter()
+    X = np.ascontiguousarray(X, dtype=float)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a 2-D array of fitted coordinates, got {X.ndim} dimension(s).")
+    omega = drift_vector(drift, X.shape[1])
+    if omega[:-1].any():
+        raise ValueError("The drift of a map must lie on its last axis.")
+    if to_fitted is None and from_fitted is None:
+        raise ValueError(
+            "Give to_fitted, from_fitted, or both: a new point needs dissimilarities to be placed by."
+        )
+    given = [
+        None if values is None else _rows(values, len(X), name)
+        for values, name in ((to_fitted, "to_fitted"), (from_fitted, "from_fitted"))
+    ]
+    k = len(next(rows for rows in given if rows is not None))
+    there, back = (np.full((k, len(X)), np.nan) if rows is None else rows for rows in given)
+    if there.shape != back.shape:
+        raise ValueError(
+            f"to_fitted and from_fitted must have the same shape, got {there.shape} and {back.shape}."
+        )
+    w_there, w_back = np.isfinite(there).astype(float), np.isfinite(back).astype(float)
+    blind = np.flatnonzero(w_there.sum(axis=1) + w_back.sum(axis=1) == 0)
+    if blind.size:
+        raise ValueError(
+            f"Row {blind[0]} of the new points has no known dissimilarity, so it cannot be placed."
+        )
+    there, back = np.where(w_there > 0, there, 0.0), np.where(w_back > 0, back, 0.0)
+    starts = _starts(X, there, back, w_there, w_back)
+    places, stress, n_iter = np.empty((k, X.shape[1])), np.empty(k), np.zeros(k, dtype=np.int64)
+
+    def task(_: int, start: int, stop: int) -> None:
+        place_rows(
+            there, back, w_there, w_back, X, omega, starts, max_iter, tol, start, stop, places, stress, n_iter
+        )  # fmt: skip
+
+    map_blocks(task, np.linspace(0, k, min(k, 32) + 1).astype(int), n_jobs)
+    longest = int(n_iter.max(initial=0))
+    status = "converged" if longest < max_iter else "max_iter"
+    message = f"Placed {k} points, at most {longest} iterations each."
+    return Solution(
+        places,
+        omega,
+        float(stress.sum()),
+        stress,
+        longest,
+        longest,
+        status,
+        message,
+        time.perf_counter() - began,
+    )
+
+
+def _rows(values: ArrayLike, n: int, name: str) -> Array:
+    rows = as_float_array(values, name).astype(float, copy=False)
+    if rows.ndim == 1 and len(rows) == n:
+        raise ValueError(
+            f"{name} must have one row per new point. Reshape your data with {name}.reshape(1, -1) if it is one point."
+        )
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise ValueError(
+            f"{name} must have one row per new point and one column per fitted point: expected (k, {n}), got {rows.shape}."
+        )
+    if (rows < 0).any():
+        i, j = np.argwhere(rows < 0)[0]
+        raise ValueError(
+            f"{name} is negative in row {i}, column {j}: {rows[i, j]}. Dissimilarities cannot be."
+        )
+    return np.ascontiguousarray(rows)
+
+
+def _starts(X: Array, there: Array, back: Array, w_there: Array, w_back: Array) -> Array:
+    """Starts for each new point: the fitted points nearest to it, and the middle of the map.
+
+    A new point at no distance from a fitted one starts only there: it *is* that point.
+    """
+    known = w_there + w_back
+    mean = np.where(known > 0, (there + back) / np.where(known > 0, known, 1), np.inf)
+    nearest = np.argsort(mean, axis=1, kind="stable")[:, : min(STARTS, len(X))]
+    starts = np.concatenate([X[nearest], np.broadcast_to(X.mean(axis=0), (len(mean), 1, X.shape[1]))], axis=1)
+    closest = np.take_along_axis(mean, nearest[:, :1], axis=1)[:, 0]
+    same = closest <= 1e-9 * np.where(np.isfinite(mean), mean, 0).max(axis=1)
+    starts[same] = starts[same, :1]
+    return starts

@@ -1,0 +1,60 @@
+"""The README's code runs, and its figures are those of the run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import finsler
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_quick_start_runs(tmp_path, monkeypatch, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len(blocks) >= 3
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)  # our own file
+    flights = names["flights"]
+    # The comments of the first block quote these numbers.
+    for a, b in (("JFK", "LAX"), ("LAX", "JFK")):
+        quoted = re.search(rf'flights.distance\("{a}", "{b}"\)\s+# ([\d.]+) on the map', README)
+        assert quoted is not None
+        assert f"{flights.distance(a, b):.1f}" == quoted[1]
+    assert (tmp_path / "flights.npz").exists()
+    assert "follows heights" in capsys.readouterr().out
+
+
+def test_caption_quotes_the_map():
+    example = finsler.load_flight_hours()
+    assert f"between {len(example.codes)} airports" in README
+    flight_map = finsler.embed_matrix(example.hours, labels=example.codes)
+    quoted = re.search(r"measures ([\d.]+) hours; the same line\s+back measures (\d+\.\d+)", README)
+    assert quoted is not None
+    assert quoted[1] == f"{flight_map.distance('JFK', 'LAX'):.1f}"
+    assert quoted[2] == f"{flight_map.distance('LAX', 'JFK'):.1f}"
+
+
+def test_demo_writes_what_it_says(tmp_path):
+    run = subprocess.run(
+        [sys.executable, ROOT / "examples" / "01_flight_hours.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "JFK -> LAX" in run.stdout
+    for name in ("flight_hours.png", "flight_hours.csv", "flight_hours.npz"):
+        assert name in run.stdout
+        assert (tmp_path / "output" / name).stat().st_size > 1000
+    assert (tmp_path / "output" / "flight_hours.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_two_commands_are_there():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in re.findall(r"^make (\w+)", README, flags=re.MULTILINE):
+        assert re.search(rf"^{command}:", makefile, flags=re.MULTILINE)
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

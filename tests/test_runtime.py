@@ -1,0 +1,101 @@
+import multiprocessing
+import sys
+import threading
+
+import pytest
+
+from finsler import runtime
+
+
+def test_blocks_come_back_in_order_and_on_threads():
+    seen = set()
+
+    def task(block, start, stop):
+        seen.add(threading.get_ident())
+        return block, start, stop
+
+    edges = [0, 3, 7, 20, 21]
+    expected = [(0, 0, 3), (1, 3, 7), (2, 7, 20), (3, 20, 21)]
+    assert runtime.map_blocks(task, edges, 1) == expected
+    assert len(seen) == 1
+    assert runtime.map_blocks(task, edges, 3) == expected
+
+
+def test_an_error_in_a_block_reaches_the_caller():
+    def task(block, start, stop):
+        if block == 2:
+            raise ArithmeticError("block 2")
+
+    for jobs in (1, 2):
+        with pytest.raises(ArithmeticError, match="block 2"):
+            runtime.map_blocks(task, range(9), jobs)
+
+
+def test_an_interrupt_waits_for_running_blocks():
+    done = []
+    main = threading.get_ident()
+
+    def task(block, start, stop):
+        if threading.get_ident() == main:
+            raise KeyboardInterrupt
+        done.append(block)
+
+    with pytest.raises(KeyboardInterrupt):
+        runtime.map_blocks(task, range(100), 2)
+    count = len(done)
+    threading.Event().wait(0.05)
+    assert len(done) == count
+
+
+def _child(queue):
+    queue.put(runtime.map_blocks(lambda b, i, j: b, range(5), 2))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_threads_work_again_after_a_fork():
+    runtime.map_blocks(lambda b, i, j: b, range(5), 2)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_child, args=(queue,))
+    process.start()
+    assert queue.get(timeout=20) == [0, 1, 2, 3]
+    process.join(timeout=20)
+
+
+def test_thread_count():
+    assert runtime.thread_count(None) == runtime.cpu_count()
+    assert runtime.thread_count(-1) == runtime.cpu_count()
+    assert runtime.thread_count(3) == 3
+    assert runtime.thread_count(-100) == 1
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        runtime.thread_count(0)
+
+
+def test_memory_is_refused_in_words(monkeypatch):
+    monkeypatch.setattr(runtime, "available_memory", lambda: 2_000_000)
+    runtime.require_memory(1_000_000, "This", "Do that.")
+    with pytest.raises(MemoryError, match=r"This needs about 3 MB and 2 MB is available. Do that."):
+        runtime.require_memory(3_000_000, "This", "Do that.")
+    monkeypatch.setattr(runtime, "available_memory", lambda: None)
+    runtime.require_memory(1e30, "This", "Do that.")
+
+
+def test_available_memory_is_plausible():
+    available = runtime.available_memory()
+    assert available is None or 10_000_000 < available < 10**14
+
+
+def test_progress_line(capsys):
+    quiet = runtime.Progress("Work", verbose="auto")  # stderr is no terminal here
+    quiet.update("half")
+    quiet.close("done")
+    silent = runtime.Progress("Work", verbose=0)
+    silent.update("half")
+    assert capsys.readouterr().err == ""
+    loud = runtime.Progress("Work", verbose=True)
+    loud.update("half")
+    loud.close("done")
+    err = capsys.readouterr().err
+    assert "Work: half" in err
+    assert err.rstrip().split("\r")[-1].startswith("Work: done")
