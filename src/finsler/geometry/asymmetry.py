@@ -351,8 +351,7 @@ def _solve(
     """Solve a Laplacian by conjugate gradients, scaled so that points of small weight are served as well.
 
     They run to scipy's own tolerance (whose name depends on the version), and again on what is left. That must
-    sum to 0 on each component, beyond rounding: nothing else can be solved for. Each component is brought to
-    size 1, lest one of small weight be forgotten.
+    sum to 0 on each component, beyond rounding: nothing else can be solved for.
     """
     n, scale, norm = len(flow), 1 / np.sqrt(degree), np.inf
     scaled = LinearOperator((n, n), lambda x: scale * (matrix @ (scale * x.ravel())), dtype=np.float64)
@@ -363,10 +362,7 @@ def _solve(
     h, left = np.zeros(n), without_mean(flow / degree, degree)  # What is left is kept in units of heights.
     first = size = float(np.abs(left).max())
     while size > SOLVED * first:
-        right = left / scale
-        length = np.sqrt(np.bincount(component, right**2))[component]
-        length[length == 0] = 1.0
-        step = scale * length * cg(scaled, right / length, atol=0.0, maxiter=patience)[0]
+        step = scale * cg(scaled, left / scale, atol=0.0, maxiter=patience)[0]
         better = without_mean(h + step, np.ones(n))
         still = without_mean((flow - matrix @ better) / degree, degree)
         sizes = float(np.abs(still).max()), float(np.linalg.norm(still / scale))
