@@ -19,6 +19,8 @@ Array = NDArray[np.floating[Any]]
 Callback = Callable[[Iteration], Any]
 
 MEMORY = 8  # earlier steps that the acceleration combines
+RELAX = 1.9  # a step up to twice as long still lies below the majoriser's start, so it cannot go uphill
+CALM = 0.02  # mixing begins when an iteration lowers the stress by less than this share
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,37 +38,51 @@ class Run:
 
 
 class Anderson:
-    """Anderson acceleration of the map ``X -> X + step(X)``.
+    """Anderson acceleration of the map ``X -> X + RELAX * step(X)``.
 
     Near a solution the map is nearly linear, so the combination of the last steps that is smallest points to where
-    the steps vanish. The loop accepts the proposed point only if the stress does not rise.
+    the steps vanish. Far from it the combination misleads: until the stress falls slowly, and for a while after a
+    proposal that went uphill, the relaxed step itself is taken. The loop accepts a combined point only if the
+    stress does not rise.
     """
 
     def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Start anew, when the past has proved a bad guide."""
         self._X: list[Array] = []
         self._steps: list[Array] = []
+        self._rest = 0  # iterations until combining is tried again
+        self._next_rest = 2
+        self._last_stress = np.inf
 
-    def propose(self, X: Array, step: Array) -> Array:
-        """Next point from the current one, its plain step and those remembered."""
+    def propose(self, X: Array, now: Evaluation) -> tuple[Array, bool]:
+        """Next point, and whether it is a combination (which may go uphill) or the relaxed step (which cannot)."""
         self._X.append(X)
-        self._steps.append(step)
-        if len(self._X) == 1:
-            return X + step
+        self._steps.append(now.step)
         del self._X[: -MEMORY - 1], self._steps[: -MEMORY - 1]
+        calm = self._last_stress - now.stress <= CALM * now.stress
+        self._last_stress = now.stress
+        self._rest -= 1
+        if len(self._X) == 1 or not calm or self._rest >= 0:
+            return X + RELAX * now.step, False
         dX = np.stack([(b - a).ravel() for a, b in pairwise(self._X)])
         dF = np.stack([(b - a).ravel() for a, b in pairwise(self._steps)])
         gram = dF @ dF.T
         # A touch of ridge: differences of steps become nearly parallel close to the solution.
         gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
         try:
-            mix = np.linalg.solve(gram, dF @ step.ravel())
+            mix = np.linalg.solve(gram, dF @ now.step.ravel())
         except np.linalg.LinAlgError:
-            return X + step
-        return X + step - (mix @ (dX + dF)).reshape(X.shape)
+            return X + RELAX * now.step, False
+        return X + RELAX * now.step - (mix @ (dX + RELAX * dF)).reshape(X.shape), True
+
+    def accepted(self) -> None:
+        """Note that a combination went downhill."""
+        self._next_rest = 2
+
+    def rejected(self) -> None:
+        """Note that a combination went uphill: forget the past, and wait longer each time in a row."""
+        del self._X[:-1], self._steps[:-1]
+        self._rest = self._next_rest
+        self._next_rest *= 2
 
 
 def majorise(
@@ -136,13 +152,15 @@ def majorise(
                 )
             if time.perf_counter() >= deadline:
                 return end("time_limit", f"The time limit came after {n_iter} iterations.")
-            candidate = anderson.propose(X, now.step) if accelerate else X + now.step
+            candidate, combined = anderson.propose(X, now) if accelerate else (X + now.step, False)
             after = evaluate(candidate, now.omega)
-            if accelerate and not after.stress <= now.stress:
-                anderson.forget()
-                candidate = X + now.step
+            if combined and after.stress <= now.stress:
+                anderson.accepted()
+            elif combined:
+                anderson.rejected()
+                candidate = X + RELAX * now.step
                 after = evaluate(candidate, now.omega)
-            if not after.stress <= now.stress:  # a plain step cannot rise but by rounding
+            if not after.stress <= now.stress:  # such a step cannot rise but by rounding
                 return end("converged", f"The stress stands still to rounding after {n_iter} iterations.")
             X, now = candidate, after
             history.append(now.stress)
