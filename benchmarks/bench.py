@@ -30,6 +30,7 @@ from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress
 from finsler.inputs.dissimilarities import as_dissimilarities
 from finsler.runtime import cpu_count, map_blocks
+from finsler.solvers.parts import split
 from finsler.solvers.problem import UniformProblem
 from finsler.solvers.smacof import smacof
 
@@ -67,13 +68,11 @@ def per_iteration(n, threads, repeat):
     def ours(k):
         smacof(data, 3, 0.0, init=start, max_iter=k, tol=0, accelerate=False, n_jobs=threads)
 
-    seconds = []
-    for run, count in ((theirs, long), (ours, 10 * long)):
+    def each(run, count):
         run(short)
-        seconds.append(
-            (best_time(lambda: run(count), repeat) - best_time(lambda: run(short), repeat)) / (count - short)
-        )
-    return seconds
+        return (best_time(lambda: run(count), repeat) - best_time(lambda: run(short), repeat)) / (count - short)
+
+    return each(theirs, long), each(ours, 10 * long)
 
 
 def to_equal_stress(n, threads):
@@ -89,7 +88,14 @@ def to_equal_stress(n, threads):
     for _ in range(3):
         began = time.perf_counter()
         found = smacof(
-            data, 3, 0.0, init=start, tol=0, max_iter=5000, n_jobs=threads, callback=lambda info: info.stress <= goal
+            data,
+            3,
+            0.0,
+            init=start,
+            tol=0,
+            max_iter=5000,
+            n_jobs=threads,
+            callback=lambda info: info.stress <= goal,
         )
         ours = min(ours, time.perf_counter() - began)
     return {
@@ -112,7 +118,7 @@ def one_pass(n, dtype, threads, repeat):
     np.fill_diagonal(D, 0)
     X = rng.normal(size=(n, 3))
     omega = np.array([0, 0, 0.5])
-    problem = UniformProblem(D, omega, threads)
+    problem = UniformProblem(split(D, threads), omega, threads)
     problem.evaluate(X, omega)
     return best_time(lambda: problem.evaluate(X, omega), repeat)
 
@@ -121,7 +127,9 @@ def acceleration():
     """Passes over the pairs, plain and accelerated, to the same tolerance."""
     rows = []
     rng = np.random.default_rng(0)
-    noisy = randers_distances(rng.normal(size=(1000, 3)), drift=0.5) * rng.uniform(0.8, 1.2, size=(1000, 1000))
+    noisy = randers_distances(rng.normal(size=(1000, 3)), drift=0.5) * rng.uniform(
+        0.8, 1.2, size=(1000, 1000)
+    )
     np.fill_diagonal(noisy, 0)
     for name, D, init in (
         ("noisy Randers data, N = 1000, closed form", noisy, "classical"),
@@ -208,7 +216,9 @@ def authors(folder, n):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path, default=Path(__file__).with_name("bench.json"))
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--large", action="store_true", help="also N = 20,000")
@@ -222,13 +232,21 @@ def main() -> None:
                     "numpy": np.__version__, "scikit-learn": sklearn.__version__, "finsler": finsler.__version__},
     }  # fmt: skip
 
-    print(f"{cores} cores, scikit-learn {sklearn.__version__}. Symmetric data, m = 3, alpha = 0, the same start.\n")
+    print(
+        f"{cores} cores, scikit-learn {sklearn.__version__}. Symmetric data, m = 3, alpha = 0, the same start.\n"
+    )
     print("Per iteration        N  threads   scikit-learn       finsler    ratio")
     result["per_iteration"] = []
     for n in sizes:
         for threads in sorted({1, cores}):
             theirs, ours = per_iteration(n, threads, repeat)
-            row = {"n": n, "threads": threads, "sklearn_seconds": theirs, "finsler_seconds": ours, "ratio": theirs / ours}
+            row = {
+                "n": n,
+                "threads": threads,
+                "sklearn_seconds": theirs,
+                "finsler_seconds": ours,
+                "ratio": theirs / ours,
+            }
             result["per_iteration"].append(row)
             print(f"{n:22d} {threads:8d} {1e3 * theirs:11.2f} ms {1e3 * ours:10.3f} ms {row['ratio']:8.1f}")
 
@@ -275,7 +293,9 @@ def main() -> None:
         print(f"  {row['case']:50s} {row['plain']:9d} {row['accelerated']:13d} {row['stress_ratio']:14.6f}")
 
     result["memory"] = []
-    cases = [(sizes[-1], np.float64)] + ([(20_000, np.float32), (20_000, np.float64)] if options.large else [])
+    cases = [(sizes[-1], np.float64)] + (
+        [(20_000, np.float32), (20_000, np.float64)] if options.large else []
+    )
     print("\nMemory            N     data       input   peak beyond input   iterations   seconds")
     for n, dtype in cases:
         row = memory(n, dtype)
@@ -287,7 +307,9 @@ def main() -> None:
 
     if options.authors:
         result["authors"] = [authors(options.authors, n) for n in (200, 500)]
-        print("\nThe paper's own code, alpha = 0.5, per iteration        N       theirs         ours    ratio")
+        print(
+            "\nThe paper's own code, alpha = 0.5, per iteration        N       theirs         ours    ratio"
+        )
         for row in result["authors"]:
             print(
                 f"{row['n']:57d} {row['authors_seconds']:10.3f} s {1e3 * row['finsler_seconds']:9.3f} ms {row['ratio']:8.0f}"

@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 
 from finsler.geometry.stress import stress_gradient
+from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.solvers.parts import split, triangle_edges
 from finsler.solvers.problem import (
     FACTORISE,
     UniformProblem,
     WeightedProblem,
     conjugate_gradients,
-    triangle_edges,
 )
 
 from conftest import random_problem, slow_stress
 
 
-def make(D, W, omega):
-    return UniformProblem(D, omega) if W is None else WeightedProblem(D, W, omega)
+def make(D, W, omega, n_jobs=None):
+    if W is None:
+        return UniformProblem(split(D), omega, n_jobs)
+    return WeightedProblem(Dissimilarities(D, W), omega, n_jobs)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing"])
@@ -72,12 +75,7 @@ def test_any_direction_of_the_drift_is_the_last_axis_turned(kind):
 def test_threads_do_not_change_a_bit(n, kind):
     X, D, W = random_problem(2, n=n, m=3, kind=kind)
     omega = np.array([0.0, 0.0, 0.5])
-    results = [
-        (UniformProblem(D, omega, jobs) if W is None else WeightedProblem(D, W, omega, jobs)).evaluate(
-            X, omega
-        )
-        for jobs in (1, 2, 5)
-    ]
+    results = [make(D, W, omega, jobs).evaluate(X, omega) for jobs in (1, 2, 5)]
     for other in results[1:]:
         assert other.stress == results[0].stress
         np.testing.assert_array_equal(other.step, results[0].step)
@@ -86,8 +84,8 @@ def test_threads_do_not_change_a_bit(n, kind):
 def test_float32_data_are_read_as_they_are():
     X, D, _ = random_problem(0, n=50, m=3)
     omega = np.array([0.0, 0.0, 0.5])
-    single = UniformProblem(D.astype(np.float32), omega)
-    assert single.S.dtype == np.float32
+    single = make(D.astype(np.float32), None, omega)
+    assert single.parts.S.dtype == np.float32
     assert single.evaluate(X, omega).stress == pytest.approx(slow_stress(X, D, None, omega), rel=1e-6)
 
 
@@ -103,7 +101,7 @@ def test_coincident_points_give_a_finite_step():
 def test_matrix_free_steps_equal_factorised_ones():
     X, D, W = random_problem(4, n=60, m=3, kind="missing")
     omega = np.array([0.0, 0.0, 0.8])
-    problem = WeightedProblem(D, W, omega)
+    problem = make(D, W, omega)
     assert problem.n_points <= FACTORISE
     factorised = problem.evaluate(X, omega)
     problem._solve = problem._conjugate_gradients(0.8)
@@ -130,3 +128,16 @@ def test_blocks_cover_all_rows_and_share_the_pairs(n):
     if n >= 1000:
         pairs = [sum(n - 1 - i for i in range(a, b)) for a, b in pairwise(edges)]
         assert max(pairs) < 1.2 * min(pairs)
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 200])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_parts_of_the_data(n, n_jobs):
+    D = np.random.default_rng(n).random((n, n))
+    np.fill_diagonal(D, 0)
+    parts = split(D, n_jobs)
+    S, A = (D + D.T) / 2, (D - D.T) / 2
+    np.testing.assert_allclose(parts.S, S, rtol=1e-15)
+    np.testing.assert_allclose(parts.h, A.mean(axis=0), atol=1e-15)
+    rest = A - (parts.h[None, :] - parts.h[:, None])
+    assert parts.skew_residual == pytest.approx((rest**2).sum() / 2, rel=1e-12, abs=1e-15)

@@ -269,3 +269,31 @@ def squares_times(S, v, start, stop, out):
         for j in range(len(v)):
             total += row[j] * row[j] * v[j]
         out[i] = total
+
+
+TILE = 64  # side of the tiles of a transpose: two of them fit in the first-level cache
+
+
+@njit(**OPTIONS)
+def symmetrise(D, h, start, stop, S):
+    """Fill ``S = (D + D')/2`` where the row or the column is in ``start:stop`` and the other one is not before it.
+
+    Returns the part of the skew stress that no heights explain, ``sum over i < j of (A_ij - h_j + h_i)^2``.
+    """
+    n = len(D)
+    residual = 0.0
+    for i0 in range(start, stop, TILE):
+        for j0 in range(i0, n, TILE):
+            for i in range(i0, min(i0 + TILE, stop)):
+                part = 0.0
+                for j in range(max(j0, i + 1), min(j0 + TILE, n)):
+                    there, back = D[i, j], D[j, i]
+                    s = (there + back) * 0.5
+                    S[i, j] = s
+                    S[j, i] = s
+                    r = (there - back) * 0.5 - (h[j] - h[i])
+                    part += r * r
+                residual += part
+    for i in range(start, stop):
+        S[i, i] = 0.0
+    return residual

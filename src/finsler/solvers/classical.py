@@ -21,6 +21,7 @@ from finsler.geometry.stress import stress as full_stress
 from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels.dense import squares_times
 from finsler.runtime import map_blocks
+from finsler.solvers.parts import split
 from finsler.solvers.solution import Solution
 
 Array = NDArray[np.floating[Any]]
@@ -57,25 +58,12 @@ def classical(
     if data.weights is not None:
         raise ValueError("The closed form needs complete data with uniform weights; use smacof.")
     omega = drift_vector(alpha, n_components)
-    X = closed_form(symmetric_part(data.matrix), gradient_of(data.matrix), n_components, alpha, n_jobs)
+    parts = split(data.matrix, n_jobs)
+    X = closed_form(parts.S, parts.h, n_components, alpha, n_jobs)
     value = full_stress(X, data.matrix, drift=omega, n_jobs=n_jobs)
     return Solution(
         X, omega, value, np.array([value]), 0, 0, "closed_form", "Closed form.", time.perf_counter() - began
     )
-
-
-def gradient_of(D: Array) -> Array:
-    """Centred heights ``A.mean(axis=0)`` that fit the skew part best, for uniform weights."""
-    h = (D.sum(axis=0, dtype=float) - D.sum(axis=1, dtype=float)) / (2 * len(D))
-    return np.asarray(h - h.mean())
-
-
-def symmetric_part(D: Array) -> Array:
-    """``(D + D')/2`` with a zero diagonal."""
-    S = D + D.T
-    S *= 0.5
-    np.fill_diagonal(S, 0)
-    return np.asarray(S)
 
 
 def closed_form(S: Array, h: Array, n_components: int, alpha: float, n_jobs: int | None = None) -> Array:

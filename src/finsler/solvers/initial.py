@@ -11,8 +11,9 @@ from finsler.geometry.asymmetry import gradient_heights
 from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels.completion import dense_dijkstra, fill_from_landmarks
 from finsler.runtime import map_blocks, require_memory
-from finsler.solvers.classical import DoublyCentred, closed_form, gradient_of, symmetric_part
+from finsler.solvers.classical import DoublyCentred, closed_form
 from finsler.solvers.drift import frame_of
+from finsler.solvers.parts import Parts
 
 Array = NDArray[np.floating[Any]]
 
@@ -22,18 +23,20 @@ LANDMARKS = 64
 class Initialiser:
     """Makes starts for one data set; what several starts share is computed once."""
 
-    def __init__(self, data: Dissimilarities, n_components: int, n_jobs: int | None = None):
+    def __init__(
+        self, data: Dissimilarities, n_components: int, parts: Parts | None, n_jobs: int | None = None
+    ):
         self.data = data
         self.n_components = n_components
         self.n_jobs = n_jobs
-        self._parts: tuple[Array, Array] | None = None
+        self._symmetric_and_heights = None if parts is None else (parts.S, parts.h)
 
     @property
     def parts(self) -> tuple[Array, Array]:
         """Symmetric part and heights of the skew part, with gaps filled in."""
-        if self._parts is None:
-            self._parts = complete_parts(self.data, self.n_jobs)
-        return self._parts
+        if self._symmetric_and_heights is None:
+            self._symmetric_and_heights = complete_parts(self.data, self.n_jobs)
+        return self._symmetric_and_heights
 
     def classical(self, alpha: float) -> Array:
         """Closed form, on data completed where they have gaps."""
@@ -67,8 +70,7 @@ def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Ar
     the triangle inequality sets through landmarks.
     """
     D, W = data.matrix, data.weights
-    if W is None:
-        return symmetric_part(D), gradient_of(D)
+    assert W is not None, "complete data with uniform weights have nothing to fill in"
     n = len(D)
     require_memory(
         16.0 * n * n, f"The completed dissimilarities of {n} points", "Use init='random', or fewer points."

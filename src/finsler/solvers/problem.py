@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from finsler.geometry.stress import axes_first
+from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels import dense
 from finsler.runtime import map_blocks, require_memory
 from finsler.solvers.drift import best_drift, frame_of
+from finsler.solvers.parts import BLOCKS, Parts, triangle_edges
 
 Array = NDArray[np.floating[Any]]
 
-# Blocks of rows per pass. Fixed, so that sums are added in the same order whatever the number of threads.
-BLOCKS = 16
 # Below this many points a pass is too short to be worth handing to threads.
 SMALL = 400
 # Up to this many points the curvature is factorised once; beyond, conjugate gradients are cheaper.
@@ -58,18 +58,6 @@ class Problem(ABC):
         """Stress and step at ``X``; ``omega`` is the drift so far, where the drift is fitted."""
 
 
-def triangle_edges(n: int, blocks: int) -> NDArray[np.intp]:
-    """Edges of blocks of rows of an upper triangle with about as many pairs in each.
-
-    Examples
-    --------
-    >>> triangle_edges(200, 4)
-    array([  0,  27,  59, 100, 200])
-    """
-    blocks = max(1, min(blocks, n // 32))
-    return np.round(n * (1 - np.sqrt(1 - np.arange(blocks + 1) / blocks))).astype(np.intp)
-
-
 class UniformProblem(Problem):
     """All weights 1. Beyond the data it keeps one symmetrised matrix and vectors.
 
@@ -77,16 +65,11 @@ class UniformProblem(Problem):
     ``sum (A - omega.u)^2`` is a constant plus ``N ||h - X omega||^2`` on centred data.
     """
 
-    def __init__(self, D: Array, fixed_drift: Array | None, n_jobs: int | None = None):
-        self.n_points = n = len(D)
+    def __init__(self, parts: Parts, fixed_drift: Array | None, n_jobs: int | None = None):
+        self.parts = parts
+        self.n_points = n = len(parts.S)
         self.fixed_drift = fixed_drift
         self.n_jobs = n_jobs if n > SMALL else 1
-        require_memory(
-            D.itemsize * n * n, f"A symmetrised copy of D for {n} points", "Use float32, or fewer points."
-        )
-        self.h = (D.sum(axis=0, dtype=float) - D.sum(axis=1, dtype=float)) / (2 * n)
-        self.h -= self.h.mean()
-        self.S, self.skew_residual = symmetrise(D, self.h)
         self.edges = triangle_edges(n, BLOCKS)
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
@@ -96,45 +79,29 @@ class UniformProblem(Problem):
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
-            omega = best_drift(centred.T @ centred, centred.T @ self.h)
+            omega = best_drift(centred.T @ centred, centred.T @ self.parts.h)
         XT = axes_first(X)
         rows = np.zeros(n)
         forces = np.zeros((len(self.edges) - 1, *XT.shape))
         kernel = dense.uniform_three if m <= 3 else dense.uniform_any
 
         def task(block: int, start: int, stop: int) -> None:
-            kernel(self.S, XT, start, stop, forces[block], rows)
+            kernel(self.parts.S, XT, start, stop, forces[block], rows)
 
         map_blocks(task, self.edges, self.n_jobs)
-        skew = self.h - centred @ omega
-        stress = 2 * (rows.sum() + self.skew_residual + n * (skew @ skew))
+        skew = self.parts.h - centred @ omega
+        stress = 2 * (rows.sum() + self.parts.skew_residual + n * (skew @ skew))
         force = forces.sum(axis=0)[:m].T + n * np.outer(skew, omega)
         # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
         step = (force - np.outer(force @ omega, omega) / (1 + omega @ omega)) / n
         return Evaluation(float(stress), step, 2 * float(np.vdot(step, force)), omega)
 
 
-def symmetrise(D: Array, h: Array, tile: int = 1024) -> tuple[Array, float]:
-    """``(D + D')/2`` and the part of the skew stress that no heights explain, ``sum over i < j of (A_ij - h_j + h_i)^2``."""
-    n = len(D)
-    S = np.empty((n, n), dtype=D.dtype)
-    residual = 0.0
-    for i in range(0, n, tile):
-        for j in range(i, n, tile):
-            there, back = D[i : i + tile, j : j + tile], D[j : j + tile, i : i + tile].T
-            S[i : i + tile, j : j + tile] = (there + back) * 0.5
-            if j > i:
-                S[j : j + tile, i : i + tile] = S[i : i + tile, j : j + tile].T
-            skew = (there.astype(float) - back) * 0.5 - (h[None, j : j + tile] - h[i : i + tile, None])
-            residual += float(np.vdot(skew, skew)) * (0.5 if i == j else 1.0)
-    np.fill_diagonal(S, 0)
-    return S, residual
-
-
 class WeightedProblem(Problem):
     """Any non-negative weights, the two directions of a pair weighing differently or one of them missing."""
 
-    def __init__(self, D: Array, weights: Array, fixed_drift: Array | None, n_jobs: int | None = None):
+    def __init__(self, data: Dissimilarities, fixed_drift: Array | None, n_jobs: int | None = None):
+        D, weights = data.matrix, data.weights
         self.n_points = n = len(D)
         self.fixed_drift = fixed_drift
         self.n_jobs = n_jobs if n > SMALL else 1

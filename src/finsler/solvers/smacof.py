@@ -22,6 +22,7 @@ from finsler.solvers.classical import closed_form
 from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
 from finsler.solvers.initial import Initialiser
 from finsler.solvers.majorise import Callback, Run, majorise
+from finsler.solvers.parts import split
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
 from finsler.solvers.solution import Solution
 
@@ -98,7 +99,8 @@ def smacof(
     _check(n_components, n_init, max_iter, tol, time_limit)
     data.require_connected()
     rng = check_random_state(random_state)
-    starts = Initialiser(data, n_components, n_jobs)
+    parts = split(data.matrix, n_jobs) if data.weights is None else None
+    starts = Initialiser(data, n_components, parts, n_jobs)
     total = total_square(data.matrix, data.weights)
     given = _given_start(init, data.n_points, n_components)
 
@@ -110,7 +112,12 @@ def smacof(
         start_alpha = _number(alpha)
     omega = drift_vector(start_alpha, n_components)
     fitted = clear is not None and start_alpha > 0
-    problem = _problem(data, None if fitted else omega, n_jobs)
+    fixed_drift = None if fitted else omega
+    problem: Problem
+    if parts is not None:
+        problem = UniformProblem(parts, fixed_drift, n_jobs)
+    else:
+        problem = WeightedProblem(data, fixed_drift, n_jobs)
 
     progress = Progress("Finsler SMACOF", verbose)
     deadline = np.inf if time_limit is None else began + time_limit
@@ -175,12 +182,6 @@ def _minimise(
         n_iter=first.n_iter + second.n_iter,
         n_passes=first.n_passes + second.n_passes,
     )
-
-
-def _problem(data: Dissimilarities, fixed_drift: Array | None, n_jobs: int | None) -> Problem:
-    if data.weights is None:
-        return UniformProblem(data.matrix, fixed_drift, n_jobs)
-    return WeightedProblem(data.matrix, data.weights, fixed_drift, n_jobs)
 
 
 def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bool, str]:
