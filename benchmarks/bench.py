@@ -70,7 +70,9 @@ def per_iteration(n, threads, repeat):
 
     def each(run, count):
         run(short)
-        return (best_time(lambda: run(count), repeat) - best_time(lambda: run(short), repeat)) / (count - short)
+        return (best_time(lambda: run(count), repeat) - best_time(lambda: run(short), repeat)) / (
+            count - short
+        )
 
     return each(theirs, long), each(ours, 10 * long)
 

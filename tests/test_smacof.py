@@ -1,3 +1,6 @@
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -346,3 +349,31 @@ def test_groups_without_a_common_pair_are_refused():
     W[0, 1] = W[2, 3] = 1
     with pytest.raises(ValueError, match="2 unconnected groups"):
         fit(D, weights=W)
+
+
+INTERRUPTED = """
+import numpy as np
+from finsler import FinslerMDS
+D = np.random.default_rng(0).random((1200, 1200))
+np.fill_diagonal(D, 0)
+said = False
+def callback(info):
+    global said
+    if not said:
+        print("running", flush=True)
+        said = True
+mds = FinslerMDS(3, alpha=0.5, tol=0, max_iter=10**6, callback=callback, verbose=False).fit(D)
+print(mds.status_, mds.n_iter_ > 0, np.isfinite(mds.embedding_).all(), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
+def test_a_real_ctrl_c_keeps_what_is_done():
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "running"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out.strip() == "interrupted True True"
+    assert process.returncode == 0
