@@ -22,7 +22,11 @@ def slow_stress(X, D, W, omega):
         for j in range(len(X)):
             w = 1.0 if W is None else W[i, j]
             if i != j and w > 0:
-                total += w * (slow_distance(X[i], X[j], omega) - D[i, j]) ** 2
+                d = slow_distance(X[i], X[j], omega)
+                if D[i, j] >= 0:
+                    total += w * (d - D[i, j]) ** 2
+                elif d < -D[i, j]:  # a bound that the map falls short of
+                    total += w * (d + D[i, j]) ** 2
     return total
 
 
@@ -36,12 +40,15 @@ def random_problem(seed, n=12, m=3, kind="uniform"):
         "uniform": None,
         "symmetric": (lambda w: w + w.T)(rng.uniform(0, 1, size=(n, n))),
         "asymmetric": rng.uniform(0.01, 1, size=(n, n)),
+        "hinge": rng.uniform(0.5, 1, size=(n, n)),
         "missing": (rng.random((n, n)) < 0.6) * rng.uniform(0.5, 2, size=(n, n)),
     }[kind]
     if kind == "missing":  # a ring of known pairs keeps it in one piece
         W[np.arange(n), (np.arange(n) + 1) % n] = 1.0
         D = np.where(W > 0, D, np.nan)
         np.fill_diagonal(D, 0)
+    if kind == "hinge":  # a third of the ordered pairs are only "at least this far"
+        D = np.where(rng.random((n, n)) < 0.33, -D, D)
     if W is not None:
         np.fill_diagonal(W, 0)
     return X, D, W

@@ -1,4 +1,4 @@
-"""`finsler.geometry.asymmetry` against explicit incidence matrices and plain loops."""
+"""`finsler.geometry.asymmetry`, with its heights and pairs, against explicit incidence matrices and plain loops."""
 
 import itertools
 import json
@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finsler.geometry import asymmetry as module
-from finsler.geometry.asymmetry import asymmetry_report, gradient_heights
+from finsler.geometry import asymmetry, heights, pairs
+from finsler.geometry.asymmetry import asymmetry_report
+from finsler.geometry.heights import gradient_heights
 
 CYCLE = np.array([[0.0, 3.0, 1.0], [1.0, 0.0, 3.0], [3.0, 1.0, 0.0]])  # A = 1 all the way round.
 
@@ -58,9 +59,9 @@ def incidence(D, W):
 def path(request, monkeypatch):
     """Each way through the code that depends on size."""
     if request.param != "default":
-        monkeypatch.setattr(module, "BLOCK", 7)
+        monkeypatch.setattr(pairs, "BLOCK", 7)
     if request.param == "matrix-free":
-        monkeypatch.setattr(module, "SPARSE_PAIRS", 0)
+        monkeypatch.setattr(heights, "SPARSE_PAIRS", 0)
 
 
 @pytest.mark.usefixtures("path")
@@ -91,7 +92,7 @@ def test_uniform_heights_are_column_means():
 
 
 def test_uniform_heights_use_no_solver(monkeypatch):
-    monkeypatch.setattr(module, "cg", None)
+    monkeypatch.setattr(heights, "cg", None)
     gradient_heights(random_data(9, 3)[0])
     with pytest.raises(TypeError):
         gradient_heights(*random_data(9, 3, weighted=True))
@@ -138,7 +139,7 @@ def test_a_long_chain_is_solved_accurately():
 def test_rounding_outside_the_range_of_the_laplacian_is_left_alone(seed, monkeypatch):
     # Once the heights are solved to rounding, what is left does not sum to 0, which no heights can make up for:
     # conjugate gradients broke down on that sum, and ran on without an end in sight at N = 5000.
-    monkeypatch.setattr(module, "SPARSE_PAIRS", 0)
+    monkeypatch.setattr(heights, "SPARSE_PAIRS", 0)
     rng = np.random.default_rng(seed)
     D, _ = rng.random((20, 20)) + 1, rng.random((20, 20))
     W = 10.0 ** rng.uniform(-8, 0, (20, 20))
@@ -148,7 +149,7 @@ def test_rounding_outside_the_range_of_the_laplacian_is_left_alone(seed, monkeyp
 
 
 def test_heights_that_are_not_solved_warn(monkeypatch):
-    monkeypatch.setattr(module, "cg", lambda matrix, b, **_: (np.zeros_like(b), 1))
+    monkeypatch.setattr(heights, "cg", lambda matrix, b, **_: (np.zeros_like(b), 1))
     with pytest.warns(RuntimeWarning, match=r"solve their equations to 1\.0e\+00 only"):
         gradient_heights(*random_data(9, 3, weighted=True))
 
@@ -293,7 +294,7 @@ def test_triangles_in_chunks():
 def test_sampled_ratios(monkeypatch):
     D, _ = random_data(150, 10)
     full = asymmetry_report(D).ratio_quantiles
-    monkeypatch.setattr(module, "RATIO_SAMPLE", 2_000)
+    monkeypatch.setattr(asymmetry, "RATIO_SAMPLE", 2_000)
     part = asymmetry_report(D).ratio_quantiles
     assert part[1.0] == full[1.0]  # The largest is never sampled.
     assert part[0.5] != full[0.5]
@@ -407,7 +408,7 @@ def test_verdict_symmetric():
     assert "asymmetry             none" in str(report)
     nearly = asymmetry_report(S * (1 + 1e-4 * np.triu(np.ones((8, 8)))))
     assert nearly.verdict == report.verdict
-    assert 0 < nearly.asymmetry < module.SYMMETRIC
+    assert 0 < nearly.asymmetry < asymmetry.SYMMETRIC
     assert nearly.gradient_share + nearly.cyclic_share == 1
     rounded = asymmetry_report(S * (1 + 2e-16 * np.random.default_rng(0).integers(0, 3, S.shape)))
     assert rounded.asymmetry > 0
@@ -545,7 +546,7 @@ def test_bad_input(function, D, weights, error, message):
 
 
 def test_the_first_bad_entry_is_named_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 3)
+    monkeypatch.setattr(pairs, "BLOCK", 3)
     D = np.ones((30, 30))
     D[5, 2] = D[20, 20] = D[25, 1] = -1
     for n_jobs in (1, 4):

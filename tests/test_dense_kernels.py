@@ -24,7 +24,7 @@ def make(D, W, omega, n_jobs=None):
     return WeightedProblem(Dissimilarities(D, W), omega, n_jobs)
 
 
-@pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing"])
+@pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing", "hinge"])
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 6])
 def test_a_pass_gives_the_stress_and_a_step_along_the_force(kind, m):
     X, D, W = random_problem(m, n=37, m=m, kind=kind)
@@ -47,7 +47,7 @@ def test_a_pass_gives_the_stress_and_a_step_along_the_force(kind, m):
     np.testing.assert_allclose(laplacian(across + along) @ out.step[:, -1], force[:, -1], atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing"])
+@pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing", "hinge"])
 def test_the_step_takes_off_what_it_promises(kind):
     for seed in range(20):
         X, D, W = random_problem(seed, n=15, m=2, kind=kind)

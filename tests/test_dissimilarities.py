@@ -54,6 +54,8 @@ BAD = [
     ),
     (GOOD, {"labels": ["a"]}, ValueError, "labels must have one entry per point: D has 3 rows, labels 1"),
     (GOOD, {"missing": "drop"}, ValueError, "missing must be"),
+    (GOOD, {"far": 2.0}, ValueError, "far must be a positive number and goes with missing='hinge'"),
+    (GOOD, {"missing": "hinge", "far": -1.0}, ValueError, "far must be"),
     (GOOD + 1j, {}, ValueError, "Complex data not supported"),
     (np.array([[0, "x"], [1, 0]], dtype=object), {}, TypeError, r"row 0, column 1 holds 'x'"),
     (np.array([["0", "b"], ["1", "0"]]), {}, TypeError, r"row 0, column 1 holds"),
@@ -100,6 +102,15 @@ def test_masked_pairs_get_weight_zero_one_way_only():
     np.testing.assert_array_equal(data.weights, [[0, 0, 1], [1, 0, 1], [0, 1, 0]])
     weighted = as_dissimilarities(changed(0, 1, np.nan), np.full((3, 3), 2.0), missing="mask")
     np.testing.assert_array_equal(weighted.weights, [[0, 0, 2], [2, 0, 2], [2, 2, 0]])
+
+
+def test_hinge_keeps_unreachable_pairs_as_bounds():
+    D = changed(0, 1, np.nan, changed(2, 0, np.inf))
+    data = as_dissimilarities(D, missing="hinge")
+    np.testing.assert_array_equal(data.weights, [[0, 0, 1], [1, 0, 1], [1, 1, 0]])
+    assert data.matrix[2, 0] == -2.0
+    assert as_dissimilarities(D, missing="hinge", far=9.0).matrix[2, 0] == -9.0
+    assert D[2, 0] == np.inf
 
 
 def test_a_nan_where_the_weight_is_zero_is_no_harm():

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finsler.inputs.dissimilarities import as_dissimilarities
+from finsler.inputs.dissimilarities import Dissimilarities, as_dissimilarities
 from finsler.solvers.smacof import smacof
 
 from conftest import random_problem
 
 seeds = st.integers(0, 10_000)
-kinds = st.sampled_from(["uniform", "symmetric", "asymmetric", "missing"])
+kinds = st.sampled_from(["uniform", "symmetric", "asymmetric", "missing", "hinge"])
 alphas = st.sampled_from([0.0, 0.2, 0.7, 0.95])
 dimensions = st.integers(1, 4)
 gentle = settings(max_examples=40, deadline=None)
@@ -19,7 +19,7 @@ gentle = settings(max_examples=40, deadline=None)
 
 def solve(D, W, m, alpha, start, **options):
     options = {"max_iter": 10, "tol": 0.0, **options}
-    return smacof(as_dissimilarities(D, W), m, alpha, init=start, random_state=0, **options)
+    return smacof(Dissimilarities(D, W), m, alpha, init=start, random_state=0, **options)
 
 
 def start_for(seed, n, m):

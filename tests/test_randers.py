@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 
 from finsler.geometry.randers import (
     check_randers,
     drift_vector,
+    length_bound,
     randers_distance_blocks,
     randers_distances,
     randers_norm,
@@ -137,3 +138,76 @@ def test_zermelo_of_many_points_and_of_still_water():
 def test_a_current_stronger_than_the_boat_is_explained():
     with pytest.raises(ValueError, match=r"as strong as the boat.*1 of 2 points.*point 1"):
         zermelo_metric([[0.3, 0.0], [0.9, 0.9]])
+
+
+def directions(m, count, seed=0):
+    if m == 2:
+        angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
+        return np.column_stack([np.cos(angle), np.sin(angle)])
+    u = np.random.default_rng(seed).normal(size=(count, m))
+    return u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+def random_metric(rng, m, strength):
+    A = rng.normal(size=(m, m))
+    M = A @ A.T + 0.05 * np.eye(m)
+    omega = rng.normal(size=m)
+    return M, strength * omega / np.sqrt(omega @ np.linalg.solve(M, omega))
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3, 0.9, 0.999])
+def test_length_bound_in_the_plane_against_dense_directions(strength):
+    rng = np.random.default_rng(1)
+    u = directions(2, 200_000)
+    for _ in range(20):
+        M, omega = random_metric(rng, 2, strength)
+        sampled = randers_norm(u, M, omega).min()
+        assert sampled * (1 - 1e-5) <= length_bound(M, omega) <= sampled * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("m", [3, 5])
+def test_length_bound_in_space_is_below_all_directions_and_reached(m):
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        M, omega = random_metric(rng, m, 0.7)
+        bound = length_bound(M, omega)
+        u = directions(m, 50_000)
+        cost = randers_norm(u, M, omega)
+        assert (cost >= bound * (1 - 1e-12)).all()
+        descent = minimize(
+            lambda v, M, w: randers_norm(v, M, w) / np.linalg.norm(v), u[np.argmin(cost)], (M, omega)
+        )
+        assert descent.fun == pytest.approx(bound, rel=1e-8)
+
+
+def test_length_bound_in_closed_form():
+    assert length_bound() == 1
+    assert length_bound(omega=[0.6, 0.0]) == pytest.approx(0.4)
+    assert length_bound(omega=[[0.1, 0.0], [0.3, 0.4]]) == pytest.approx(0.5)
+    assert length_bound(np.eye(3), [0.0, 0.0, 0.6]) == pytest.approx(0.4)
+    assert length_bound(np.diag([9.0, 4.0])) == pytest.approx(2)
+    # The hard case: no drift along the cheapest axis, so that mu = lambda_min; the best direction is tilted.
+    M, omega = np.diag([1.0, 4.0]), np.array([0.0, 0.5])
+    assert length_bound(M, omega) == pytest.approx(np.sqrt(1 - 0.5**2 / (4 - 1)), rel=1e-12)
+    sampled = randers_norm(directions(2, 10**6), M, omega).min()
+    assert length_bound(M, omega) == pytest.approx(sampled, rel=1e-9)
+    # A field of metrics under one drift, and one metric with a field of drifts: the least counts.
+    assert length_bound([np.diag([9.0, 4.0]), M], omega) == length_bound(M, omega)
+    assert length_bound(M, [[0.0, 0.1], omega, [0.01, 0.0]]) == length_bound(M, omega)
+
+
+def test_length_bound_scales_and_turns_with_the_metric():
+    rng = np.random.default_rng(5)
+    M, omega = random_metric(rng, 4, 0.8)
+    Q = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    assert length_bound(Q @ M @ Q.T, Q @ omega) == pytest.approx(length_bound(M, omega), rel=1e-9)
+    assert length_bound(1e6 * M, 1e3 * omega) == pytest.approx(1e3 * length_bound(M, omega), rel=1e-9)
+
+
+def test_length_bound_refuses_what_is_no_metric():
+    with pytest.raises(ValueError, match="omega must have a norm below 1"):
+        length_bound(omega=[[0.0, 0.3], [1.0, 0.3]])
+    with pytest.raises(ValueError, match="positive definite"):
+        length_bound(M=[[1.0, 0.0], [0.0, -1.0]])
+    with pytest.raises(ValueError, match="empty"):
+        length_bound(omega=np.empty((0, 2)))

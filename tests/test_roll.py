@@ -13,7 +13,7 @@ from finsler.solvers.smacof import smacof
 
 
 def roll_distances(n, alpha=0.3, seed=1):
-    """Graph distances as in the paper, from its seed: symmetric 10 nearest neighbours, the drift taken at the start of an edge."""
+    """Graph distances as in the paper, and from its seed: the drift is taken at the start of an edge."""
     roll = make_swiss_roll(n, alpha=alpha, random_state=seed)
     near = kneighbors_graph(roll.points, 10)
     i, j = (near + near.T).nonzero()

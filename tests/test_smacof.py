@@ -11,13 +11,13 @@ from sklearn.manifold import smacof as sklearn_smacof
 
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress, stress_gradient
-from finsler.inputs.dissimilarities import as_dissimilarities
+from finsler.inputs.dissimilarities import Dissimilarities, as_dissimilarities
 from finsler.solvers import problem as problem_module
 from finsler.solvers.smacof import smacof
 
 from conftest import random_problem, slow_stress
 
-KINDS = ["uniform", "symmetric", "asymmetric", "missing"]
+KINDS = ["uniform", "symmetric", "asymmetric", "missing", "hinge"]
 
 
 def exact(n=200, m=3, alpha=0.5, seed=0):
@@ -26,6 +26,8 @@ def exact(n=200, m=3, alpha=0.5, seed=0):
 
 
 def fit(D, *args, weights=None, missing="raise", **options):
+    if (np.asarray(D) < 0).any():  # bounds, which as_dissimilarities takes from no user
+        return smacof(Dissimilarities(D, weights), *args, **options)
     return smacof(as_dissimilarities(D, weights, missing=missing), *args, **options)
 
 
@@ -101,14 +103,36 @@ def test_the_end_is_stationary(kind, alpha):
 
 
 @pytest.mark.parametrize("kind", ["asymmetric", "missing"])
-def test_matrix_free_solves_reach_the_same_stress_and_never_rise(kind, monkeypatch):
+def test_matrix_free_solves_take_the_same_way_and_never_rise(kind, monkeypatch):
     _, D, W = random_problem(3, n=40, m=2, kind=kind)
     start = np.random.default_rng(1).normal(size=(40, 2))
-    factorised = fit(D, 2, 0.7, weights=W, init=start, tol=1e-12, max_iter=5000)
+    options = {"weights": W, "init": start, "tol": 0, "max_iter": 30, "accelerate": False}
+    factorised = fit(D, 2, 0.7, **options)
     monkeypatch.setattr(problem_module, "FACTORISE", 0)
-    free = fit(D, 2, 0.7, weights=W, init=start, tol=1e-12, max_iter=5000)
+    free = fit(D, 2, 0.7, **options)
     assert (np.diff(free.history) <= 0).all()
-    assert free.stress == pytest.approx(factorised.stress, rel=1e-4)
+    np.testing.assert_allclose(free.history, factorised.history, rtol=1e-5)
+
+
+def test_bounds_that_hold_cost_nothing_and_change_nothing():
+    X, D = exact(n=30, m=2, alpha=0.4)
+    far = np.random.default_rng(0).random(D.shape) < 0.2
+    np.fill_diagonal(far, False)
+    bounded = Dissimilarities(np.where(far, -0.8 * D, D), 1 - np.eye(30))
+    solution = smacof(bounded, 2, 0.4, init=X + 0.01, tol=1e-14, max_iter=2000)
+    assert solution.stress < 1e-12
+    np.testing.assert_allclose(randers_distances(solution.coordinates, drift=0.4), D, atol=1e-4)
+
+
+def test_bounds_that_do_not_hold_push_points_apart():
+    """Two points that want to be close, and a third that must be at least 3 away from one of them."""
+    D = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, -3.0], [1.0, -3.0, 0.0]])
+    W = 1 - np.eye(3)
+    W[1, 2] = W[2, 1] = 100.0
+    solution = smacof(Dissimilarities(D, W), 2, 0.0, init="random", random_state=0, max_iter=5000, tol=1e-13)
+    d = randers_distances(solution.coordinates, drift=0.0)
+    assert d[1, 2] > 2.9
+    assert d[0, 1] == pytest.approx(1.49, abs=0.02)
 
 
 def test_uniform_weights_given_as_weights_change_nothing():

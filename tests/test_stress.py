@@ -12,7 +12,7 @@ from finsler.geometry.stress import (
 
 from conftest import random_problem, slow_distance, slow_stress
 
-KINDS = ["uniform", "symmetric", "asymmetric", "missing"]
+KINDS = ["uniform", "symmetric", "asymmetric", "missing", "hinge"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -24,7 +24,7 @@ def test_stress_agrees_with_a_loop(kind, m):
     assert stress(X, D, W, drift=omega) == pytest.approx(expected, rel=1e-12)
     weight = np.ones_like(D) if W is None else W
     total = sum(
-        weight[i, j] * D[i, j] ** 2 for i in range(12) for j in range(12) if i != j and weight[i, j] > 0
+        weight[i, j] * D[i, j] ** 2 for i in range(12) for j in range(12) if weight[i, j] > 0 and D[i, j] > 0
     )
     assert normalised_stress(X, D, W, drift=omega) == pytest.approx(np.sqrt(expected / total), rel=1e-12)
 
@@ -74,7 +74,9 @@ def test_stress_per_point_shares_every_pair_between_its_ends(kind):
     for i in range(len(X)):
         for j in range(len(X)):
             if i != j and weight[i, j] > 0:
-                term = weight[i, j] * (slow_distance(X[i], X[j], omega) - D[i, j]) ** 2
+                d = slow_distance(X[i], X[j], omega)
+                misfit = d - D[i, j] if D[i, j] >= 0 else min(d + D[i, j], 0)
+                term = weight[i, j] * misfit**2
                 shares[i] += term / 2
                 shares[j] += term / 2
     found = stress_per_point(X, D, W, drift=omega)

@@ -36,8 +36,8 @@ def embed_matrix(
         Weight of each ordered pair.
     labels : sequence, optional
         Names of the points.
-    missing : {"raise", "mask"}
-        NaN and inf are refused, or left out.
+    missing : {"raise", "mask", "hinge"}
+        NaN and inf are refused, or left out; or inf means "at least as far as the largest finite dissimilarity".
     **options
         Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
 

@@ -41,8 +41,9 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ``metric(a, b)``, which is called both ways.
     metric_params : dict, optional
         Further arguments of the metric.
-    missing : {"raise", "mask"}, default="raise"
-        NaN (missing) and inf (unreachable) are refused, or their ordered pairs get weight 0.
+    missing : {"raise", "mask", "hinge"}, default="raise"
+        NaN (missing) and inf (unreachable) are refused; or their ordered pairs get weight 0; or, with "hinge", inf
+        means "at least as far as the largest finite dissimilarity" and costs only where the map is closer.
     init : {"classical", "isomap", "random"} or array-like of shape (n, n_components), default="classical"
         Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
     n_init : int, default=1
@@ -134,7 +135,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.allow_nan = self.metric == "precomputed" and self.missing == "mask"
+        tags.input_tags.allow_nan = self.metric == "precomputed" and self.missing != "raise"
         tags.input_tags.positive_only = self.metric == "precomputed"
         tags.transformer_tags.preserves_dtype = []
         return tags

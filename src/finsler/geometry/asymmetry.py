@@ -1,46 +1,35 @@
 """How asymmetric is the data, and how much of that can a map show?
 
-A Randers map shows `A_ij = (D_ij - D_ji) / 2` as a difference of heights `h_j - h_i`: a gradient, which never
-runs in circles. HodgeRank (Jiang, Lim, Yao and Ye, Math. Program. 127, 2011) splits A into its best gradient
-and a cyclic rest. The weight of a pair in that split: the stress leaves the symmetric part S_ij free, and
-
-    min over S of  w_ij (S + a - D_ij)^2 + w_ji (S - a - D_ji)^2  =  4 w_ij w_ji / (w_ij + w_ji) (a - A_ij)^2
-
-so c_ij = 2 w_ij w_ji / (w_ij + w_ji), the harmonic mean of the two weights: 1 if both are 1, 0 if one is
-unknown. At a = 0 it also tells that `asymmetry`, the sum of c A^2 over the sum of w D^2 (ordered pairs
-known both ways), is the least share of the squared dissimilarities that a symmetric map must miss.
+A map shows the part of the skew part A_ij = (D_ij - D_ji) / 2 that follows heights, see `finsler.geometry.heights`,
+where c_ij is the weight of a pair. At a = 0 the formula there also tells that `asymmetry`, the sum of c A^2 over the
+sum of w D^2 (ordered pairs known both ways), is the least share of the squared dissimilarities that a symmetric map
+must miss.
 """
 
 from __future__ import annotations
 
 import operator
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import frexp
-from numbers import Real
 from textwrap import fill
-from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, cg
 
-from finsler import runtime
-from finsler.kernels import asymmetry as kernels
+from finsler.geometry.heights import solve_heights
+from finsler.geometry.pairs import Pairs, Survey, check_pairs, components, strongly_connected, survey
 
-T = TypeVar("T")
-
-BLOCK = 248  # Points on the side of a tile. It fits in a core's cache; a power of 2 would transpose slowly.
-SPARSE_PAIRS = 512  # Pairs a point up to which the Laplacian is kept in memory.
-SOLVED, GOOD_ENOUGH = 1e-14, 1e-11  # Relative residuals of the heights: to stop at, and to stay silent at.
+# Asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values.
+SYMMETRIC = 1e-6
+# Share of the asymmetry that must follow heights for a map to be recommended.
+MOSTLY_GRADIENT = 0.5
+# Share of triangles with a shorter detour from which D looks like similarities or flows.
+DOUBTFUL = 0.1
+# A detour must be shorter by more than this, relatively, and than rounding.
+TRIANGLE_TOLERANCE = 1e-9
 QUANTILES = (0.5, 0.9, 0.99, 1.0)
-RATIO_SAMPLE = 2_000_000  # Pairs that enter the quantiles.
-TRIANGLE_TOLERANCE = 1e-9  # A detour must be shorter by more than this, relatively, and than rounding.
-SYMMETRIC = 1e-6  # Asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values.
-MOSTLY_GRADIENT = 0.5  # Share of the asymmetry that must follow heights for a map to be recommended.
-DOUBTFUL = 0.1  # Share of triangles with a shorter detour from which D looks like similarities or flows.
+# Pairs that enter the quantiles.
+RATIO_SAMPLE = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,33 +107,6 @@ class AsymmetryReport:
         return f"Asymmetry of {self.n_points:,} points\n{body}\n{fill(self.verdict, 84)}"
 
 
-def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
-    """Heights whose differences h_j - h_i come nearest to the skew part (D_ij - D_ji) / 2 (HodgeRank).
-
-    Parameters
-    ----------
-    D : array-like of shape (n_points, n_points)
-        ``D[i, j]`` is the dissimilarity from i to j; NaN is missing, inf unreachable, the diagonal ignored.
-    weights : array-like of the same shape, optional
-        Weight of each ordered pair, 0 for unknown. A pair counts if it is known both ways, with the harmonic
-        mean of its two weights.
-    n_jobs : int, optional
-        Threads, all cores by default. The result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        Heights, of mean 0 on each connected component of the pairs known both ways.
-
-    Examples
-    --------
-    >>> gradient_heights([[0, 3, 5], [1, 0, 3], [1, 1, 0]])
-    array([-1.,  0.,  1.])
-    """
-    pairs = _check(D, weights, None, n_jobs)
-    return _heights(pairs, _survey(pairs))
-
-
 def asymmetry_report(
     D: Any,
     weights: Any = None,
@@ -187,21 +149,11 @@ def asymmetry_report(
     fresh = np.random.SeedSequence().generate_state(1)[0]
     seed = _whole("random_state", fresh if random_state is None else random_state)
     max_triangles = _whole("max_triangles", max_triangles)
-    pairs = _check(D, weights, labels, n_jobs)
-    n, names = pairs.n, pairs.labels
-    found = _survey(pairs)
-    heights = _heights(pairs, found)
-    sizes = np.sort(np.bincount(_components(pairs, "either")))[::-1].tolist()
-    asymmetry = gradient = pair = None
-    if found.both:
-        asymmetry = found.skew / found.total if found.total > 0 else 0.0
-        # Below this A is the rounding of D, and its shares are noise.
-        if asymmetry > (16 * pairs.rounding) ** 2:
-            # L h = flow, so the sum of c (h_j - h_i)^2 over ordered pairs is 2 h . flow.
-            gradient = min(1.0, max(0.0, 2 * float(heights / pairs.unit @ found.flow) / found.skew))
-    if found.gap > 0:
-        i, j = found.widest
-        pair = {"from": names[i], "to": names[j], "there": float(pairs.D[i, j]), "back": float(pairs.D[j, i])}
+    pairs = check_pairs(D, weights, labels, n_jobs)
+    n, found = pairs.n, survey(pairs)
+    heights = solve_heights(pairs, found)
+    sizes = np.sort(np.bincount(components(pairs, "either")))[::-1].tolist()
+    asymmetry, gradient = _shares(pairs, found, heights)
     ratios = _ratio_quantiles(pairs, found, seed)
     violations, checked, worst = _triangles(pairs, seed, max_triangles)
     return AsymmetryReport(
@@ -212,7 +164,7 @@ def asymmetry_report(
         one_way=found.one_way,
         components=len(sizes),
         component_sizes=tuple(sizes),
-        strongly_connected=all(len(_reached(pairs, way, 0, np.arange(1, n))) == n for way in ("out", "in")),
+        strongly_connected=strongly_connected(pairs),
         asymmetry=asymmetry,
         gradient_share=gradient,
         cyclic_share=None if gradient is None else 1.0 - gradient,
@@ -223,11 +175,30 @@ def asymmetry_report(
         triangles_sampled=n * (n - 1) * (n - 2) > max_triangles,
         seed=seed,
         worst_triangle=worst,
-        most_asymmetric=pair,
+        most_asymmetric=_most_asymmetric(pairs, found),
         heights=heights,
-        labels=names,
+        labels=pairs.labels,
         verdict=_verdict(len(sizes), found.one_way, asymmetry, gradient),
     )
+
+
+def _shares(pairs: Pairs, found: Survey, heights: np.ndarray) -> tuple[float | None, float | None]:
+    """Asymmetry as a share of the squares, and the share of it that follows heights; None if undefined."""
+    if not found.both:
+        return None, None
+    asymmetry = found.skew / found.total if found.total > 0 else 0.0
+    if asymmetry <= (16 * pairs.rounding) ** 2:  # A is the rounding of D, and its shares are noise.
+        return asymmetry, None
+    # L h = flow, so the sum of c (h_j - h_i)^2 over ordered pairs is 2 h . flow.
+    gradient = 2 * float(heights / pairs.unit @ found.flow) / found.skew
+    return asymmetry, min(1.0, max(0.0, gradient))
+
+
+def _most_asymmetric(pairs: Pairs, found: Survey) -> dict[str, Any] | None:
+    if found.gap <= 0:
+        return None
+    (i, j), names = found.widest, pairs.labels
+    return {"from": names[i], "to": names[j], "there": float(pairs.D[i, j]), "back": float(pairs.D[j, i])}
 
 
 def _verdict(groups: int, one_way: int, asymmetry: float | None, gradient: float | None) -> str:
@@ -246,159 +217,7 @@ def _verdict(groups: int, one_way: int, asymmetry: float | None, gradient: float
     return f"{amount}, but only {_percent(gradient)} of it follows heights; {rest}."
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Checked input, read by tiles. `unit` and `w_unit`, powers of 2, bring values and weights to about 1."""
-
-    D: np.ndarray
-    W: np.ndarray | None
-    labels: list[Any]
-    unit: float
-    w_unit: float
-    n_jobs: int | None
-
-    @property
-    def n(self) -> int:
-        return len(self.D)
-
-    @property
-    def rounding(self) -> float:
-        return float(np.finfo(self.D.dtype if self.D.dtype.kind == "f" else float).eps)
-
-    def at(self, i: Any, j: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights from i to j, for whatever indexes an array; weight 0 is unknown."""
-        with np.errstate(over="ignore", invalid="ignore"):  # The diagonal may hold anything.
-            d = np.asarray(self.D[i, j], dtype=np.float64) / self.unit
-            w = np.isfinite(d).astype(np.float64)
-            return d, w if self.W is None else w * (self.W[i, j] / self.w_unit)
-
-    def tiles(self, start: int, stop: int, first: int = 0) -> Iterator[tuple[slice, list[np.ndarray]]]:
-        """Columns, and [values there, back, weights there, back], of a block of rows; the diagonal is 0."""
-        rows = slice(start, stop)
-        for left in range(first, self.n, BLOCK):
-            columns = slice(left, min(left + BLOCK, self.n))
-            (d_there, w_there), (d_back, w_back) = self.at(rows, columns), self.at(columns, rows)
-            tile = [np.ascontiguousarray(a) for a in (d_there, d_back.T, w_there, w_back.T)]
-            if left == start:
-                for a in tile:
-                    np.fill_diagonal(a, 0.0)
-            yield columns, tile
-
-    def map(self, task: Callable[[int, int], T]) -> list[T]:
-        """Run ``task(start, stop)`` on the blocks of rows, with threads."""
-        return runtime.map_blocks(lambda _, *block: task(*block), _edges(self.n), self.n_jobs)
-
-
-def _survey(pairs: _Pairs) -> SimpleNamespace:
-    """Take every sum over pairs in one pass: what `kernels.survey` counts, and the two vectors it fills."""
-    flow, degree = np.zeros(pairs.n), np.zeros(pairs.n)
-
-    def task(start: int, stop: int) -> list[list[float]]:
-        rows = []
-        for columns, tile in pairs.tiles(start, stop):
-            *sums, i, j = kernels.survey(*tile, flow[start:stop], degree[start:stop])
-            rows.append([*sums, start + i, columns.start + j])
-        return rows
-
-    tiles = np.concatenate(pairs.map(task))
-    counts = tiles[:, :5].sum(axis=0).astype(int).tolist()
-    found = SimpleNamespace(flow=flow, degree=degree)
-    found.known, found.unreachable, found.one_way, found.both, found.positive = counts
-    found.skew, found.total = tiles[:, 5:7].sum(axis=0).tolist()
-    found.least, found.most, found.ratio = (
-        float(x) for x in (tiles[:, 7].min(), *tiles[:, 8:10].max(axis=0))
-    )
-    found.gap, *place = tiles[tiles[:, 10].argmax(), 10:].tolist()
-    found.widest = tuple(map(int, place))
-    return found
-
-
-def _heights(pairs: _Pairs, found: SimpleNamespace) -> np.ndarray:
-    """Solve L(c) h = flow, with mean 0 on each component of the pairs known both ways."""
-    n = pairs.n
-    if found.both == n * (n - 1) and found.least == found.most:  # The closed form A.mean(axis=0).
-        return found.flow * (pairs.unit / (n * found.most))
-
-    def weight_rows(start: int, stop: int) -> sparse.csr_array:
-        tiles = (kernels.pair_weights(*tile[2:]) for _, tile in pairs.tiles(start, stop))
-        return sparse.hstack([sparse.csr_array(c) for c in tiles], format="csr")
-
-    def multiply(x: np.ndarray) -> np.ndarray:
-        x = np.ascontiguousarray(x.ravel())
-
-        def task(start: int, stop: int) -> np.ndarray:
-            part = np.zeros(n)
-            for columns, tile in pairs.tiles(start, stop, first=start):
-                if columns.start == start:  # Here each pair comes twice.
-                    tile[2] = np.triu(tile[2])
-                kernels.laplacian(*tile[2:], x[start:stop], x[columns], part[start:stop], part[columns])
-            return part
-
-        return np.sum(pairs.map(task), axis=0)
-
-    if found.both <= 2 * SPARSE_PAIRS * n:
-        weights = sparse.vstack(pairs.map(weight_rows), format="csr")
-        matrix, patience = sparse.diags_array(found.degree, format="csr") - weights, 10 * n
-    else:
-        matrix, patience = LinearOperator((n, n), matvec=multiply, dtype=np.float64), 1000
-    degree = np.where(found.degree > 0, found.degree, 1.0)
-    return pairs.unit * _solve(matrix, found.flow, degree, _components(pairs, "both"), patience)
-
-
-def _solve(
-    matrix: Any, flow: np.ndarray, degree: np.ndarray, component: np.ndarray, patience: int
-) -> np.ndarray:
-    """Solve a Laplacian by conjugate gradients, scaled so that points of small weight are served as well.
-
-    They run to scipy's own tolerance (whose name depends on the version), and again on what is left. That must
-    sum to 0 on each component, beyond rounding: nothing else can be solved for.
-    """
-    n, scale, norm = len(flow), 1 / np.sqrt(degree), np.inf
-    scaled = LinearOperator((n, n), lambda x: scale * (matrix @ (scale * x.ravel())), dtype=np.float64)
-
-    def without_mean(x: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        return x - (np.bincount(component, x * mass) / np.bincount(component, mass))[component]
-
-    h, left = np.zeros(n), without_mean(flow / degree, degree)  # What is left is kept in units of heights.
-    first = size = float(np.abs(left).max())
-    while size > SOLVED * first:
-        step = scale * cg(scaled, left / scale, atol=0.0, maxiter=patience)[0]
-        better = without_mean(h + step, np.ones(n))
-        still = without_mean((flow - matrix @ better) / degree, degree)
-        sizes = float(np.abs(still).max()), float(np.linalg.norm(still / scale))
-        if not (sizes[0] < 0.5 * size or sizes[1] < 0.5 * norm):
-            break
-        h, left, (size, norm) = better, still, sizes
-    if size > GOOD_ENOUGH * first:
-        text = f"The heights solve their equations to {size / first:.1e} only: weights span too wide a range."
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
-    return h
-
-
-def _reached(pairs: _Pairs, way: str, start: int, others: np.ndarray) -> list[int]:
-    """Start, and the points among `others` that known pairs lead to: "out", "in", "either" or "both" ways."""
-    queue = [start]
-    for i in queue:
-        if not others.size:
-            break
-        steps = [pairs.at(i, others)[1] > 0] if way != "in" else []
-        steps += [pairs.at(others, i)[1] > 0] if way != "out" else []
-        step = np.logical_or.reduce(steps) if way == "either" else np.logical_and.reduce(steps)
-        queue.extend(others[step].tolist())
-        others = others[~step]
-    return queue
-
-
-def _components(pairs: _Pairs, way: str) -> np.ndarray:
-    """Number the connected components, by point."""
-    component = np.full(pairs.n, -1)
-    for i in range(pairs.n):
-        if component[i] < 0:
-            component[_reached(pairs, way, i, np.flatnonzero(component < 0)[1:])] = component.max() + 1
-    return component
-
-
-def _ratio_quantiles(pairs: _Pairs, found: SimpleNamespace, seed: int) -> dict[float, float]:
+def _ratio_quantiles(pairs: Pairs, found: Survey, seed: int) -> dict[float, float]:
     """Quantiles of the ratio of the two directions; the largest is exact even where pairs are sampled."""
     if found.positive == 0:
         return {}
@@ -420,7 +239,7 @@ def _ratio_quantiles(pairs: _Pairs, found: SimpleNamespace, seed: int) -> dict[f
     return dict(zip(QUANTILES, [*quantiles, found.ratio], strict=True))
 
 
-def _triangles(pairs: _Pairs, seed: int, most: int) -> tuple[float | None, int, dict[str, Any] | None]:
+def _triangles(pairs: Pairs, seed: int, most: int) -> tuple[float | None, int, dict[str, Any] | None]:
     """Share of ordered triples where a detour is shorter, the number checked, and the worst one."""
     n, rng, chunk = pairs.n, np.random.default_rng(seed), 1_000_000
     triples = n * (n - 1) * (n - 2)
@@ -447,80 +266,6 @@ def _triangles(pairs: _Pairs, seed: int, most: int) -> tuple[float | None, int, 
             for name, value in ("direct", direct), ("detour", detour), ("excess", excess):
                 worst[name] = float(value[best]) * pairs.unit
     return (violated / checked if checked else None), checked, worst
-
-
-def _check(D: Any, weights: Any, labels: Sequence[Any] | None, n_jobs: int | None) -> _Pairs:
-    """Refuse what is no matrix of dissimilarities, or of weights, and say where."""
-    matrix, index = _matrix("D", D)
-    names = list(range(len(matrix)) if index is None else index) if labels is None else list(labels)
-    if len(names) != len(matrix):
-        raise ValueError(f"labels has {len(names)} names for {len(matrix)} points; give one to each.")
-    unit = _unit("D", matrix, names, n_jobs)
-    if weights is None:
-        return _Pairs(matrix, None, names, unit, 1.0, n_jobs)
-    W, w_index = _matrix("weights", weights)
-    if W.shape != matrix.shape:
-        raise ValueError(f"weights has shape {W.shape} and D {matrix.shape}; give a weight to each pair.")
-    if index is not None and w_index is not None and index != w_index:
-        raise ValueError("weights and D have different row labels; use weights.loc[D.index, D.columns].")
-    return _Pairs(matrix, W, names, unit, _unit("weights", W, names, n_jobs), n_jobs)
-
-
-def _matrix(name: str, value: Any) -> tuple[np.ndarray, list[Any] | None]:
-    """Read a square matrix of numbers, and the row labels of a DataFrame."""
-    index = None
-    if hasattr(value, "columns") and hasattr(value, "index"):
-        index, columns = list(value.index), list(value.columns)
-        if index != columns and len(index) == len(columns) and set(index) == set(columns):
-            raise ValueError(f"{name} has columns in another order than rows; use {name}[{name}.index].")
-    if isinstance(value, np.ma.MaskedArray):
-        value = np.ma.filled(value.astype(np.float64), np.nan)
-    try:
-        matrix = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
-    except ValueError as error:
-        raise ValueError(
-            f"{name} cannot be read as a matrix ({error}); give rows of equal length."
-        ) from error
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"{name} must be a square matrix, from each point (row) to each point (column), and has shape "
-            f"{matrix.shape}; a sparse matrix needs .toarray(), a CSV with names read_csv(…, index_col=0)."
-        )
-    if len(matrix) < 2:
-        raise ValueError(f"{name} has {len(matrix)} points; give at least 2.")
-    if matrix.dtype.kind == "O":
-        for (i, j), entry in np.ndenumerate(matrix):
-            if not isinstance(entry, Real | None):
-                where = f"from {index[i]} to {index[j]}" if index else f"at [{i}, {j}]"
-                raise TypeError(f"{name} has {entry!r} {where}, which is no number; use NaN for unknown.")
-        matrix = matrix.astype(np.float64)
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, not {matrix.dtype}; convert it to float.")
-    return matrix, index
-
-
-def _unit(name: str, matrix: np.ndarray, labels: list[Any], n_jobs: int | None) -> float:
-    """Power of 2 just above the largest finite entry, once every entry off the diagonal is fit."""
-
-    def task(_: int, start: int, stop: int) -> tuple[float, list[int]]:
-        block = np.array(matrix[start:stop], dtype=np.float64)
-        block[np.arange(stop - start), np.arange(start, stop)] = 0.0
-        finite = np.isfinite(block)
-        bad = (block < 0) | ~finite if name == "weights" else block < 0
-        place = np.argwhere(bad)[0] + (start, 0) if bad.any() else np.empty(0, int)
-        return float(block.max(where=finite, initial=0.0)), place.tolist()
-
-    blocks = runtime.map_blocks(task, _edges(len(matrix)), n_jobs)
-    for i, j in (place for _, place in blocks if place):
-        cure = "0 is unknown" if name == "weights" else "NaN is missing; convert similarities first"
-        where = f"{name}[{i}, {j}] = {matrix[i, j]}, from {labels[i]} to {labels[j]},"
-        raise ValueError(f"{where} must be 0 or a positive number ({cure}).")
-    largest = max(peak for peak, _ in blocks)
-    return 2.0 ** min(frexp(largest)[1], 1023) if largest > 0 else 1.0
-
-
-def _edges(n: int) -> list[int]:
-    return [*range(0, n, BLOCK), n]
 
 
 def _whole(name: str, value: Any) -> int:

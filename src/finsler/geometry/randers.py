@@ -174,6 +174,56 @@ def check_randers(M: ArrayLike | None, omega: ArrayLike) -> None:
         )
 
 
+def length_bound(M: ArrayLike | None = None, omega: ArrayLike | None = None) -> float:
+    """Least cost ``F(u) / ||u||`` of a step of a field of Randers metrics, over all points and directions.
+
+    Parameters
+    ----------
+    M : array-like of shape (m, m) or (n, m, m), optional
+        Riemannian part; the identity by default.
+    omega : array-like of shape (m,) or (n, m), optional
+        Drift; zero by default.
+
+    Notes
+    -----
+    Without `M` this is ``1 - max ||omega||``, without `omega` the root of the least eigenvalue. In general,
+    for unit u and ``c >= 0``, ``F(u) >= c`` if and only if ``u' M u >= (c - omega . u)^2``. That asks for the
+    least value of a quadratic function on a sphere, for which Lagrange duality is exact, and gives
+
+        c^2 = max over 0 <= mu <= lambda_min(M) of  mu (1 - omega' (M - mu I)^-1 omega) ,
+
+    a concave function of one variable; with (lambda_k, omega_k) in the axes of M, its slope vanishes where
+    ``sum_k lambda_k omega_k^2 / (lambda_k - mu)^2 = 1``, which bisection finds.
+
+    Examples
+    --------
+    >>> length_bound(omega=[[0.0, 0.3], [0.4, 0.3]])
+    0.5
+    >>> round(length_bound(M=[[4.0, 0.0], [0.0, 1.0]], omega=[0.0, 0.3]), 12)
+    0.7
+    """
+    if M is None and omega is None:
+        return 1.0
+    if omega is None:
+        omega = np.zeros(np.asarray(M).shape[-1:])
+    drift = np.atleast_2d(np.asarray(omega, dtype=float))
+    if drift.size == 0 or (M is not None and np.size(M) == 0):
+        raise ValueError("The field of metrics is empty: M and omega must have at least one point.")
+    check_randers(M, drift)
+    if M is None:
+        return float(1 - np.linalg.norm(drift, axis=-1).max())
+    eigenvalues, axes = np.linalg.eigh(np.asarray(M, dtype=float))
+    squared = np.einsum("...ji,...j->...i", axes, drift) ** 2
+    eigenvalues, squared = np.broadcast_arrays(np.maximum(eigenvalues, 0), squared)
+    low, high = np.zeros(len(squared)), eigenvalues[:, 0]
+    for _ in range(60):
+        mu = (low + high) / 2
+        rising = _quotients(eigenvalues * squared, (eigenvalues - mu[:, None]) ** 2) < 1
+        low, high = np.where(rising, mu, low), np.where(rising, high, mu)
+    squares = low * (1 - _quotients(squared, eigenvalues - low[:, None]))
+    return float(np.sqrt(max(np.min(squares), 0.0)))
+
+
 def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Array]:
     """Randers metric ``(M_v, omega_v)`` of travel times at unit speed in a current ``v`` (Zermelo navigation).
 
@@ -229,6 +279,12 @@ def _metrics(M: ArrayLike, m: int, leading: tuple[int, ...] | None = None) -> Ar
     if not np.allclose(metric, np.swapaxes(metric, -1, -2)) or not (np.linalg.eigvalsh(metric) > 0).all():
         raise ValueError("M must be symmetric and positive definite at every point.")
     return metric if leading is None else np.broadcast_to(metric, (*leading, m, m))
+
+
+def _quotients(numerator: Array, denominator: Array) -> Array:
+    """Sum of quotients over the last axis, with 0 / 0 = 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(numerator == 0, 0.0, numerator / denominator).sum(axis=-1)
 
 
 def _row_blocks(n_rows: int, n_columns: int, target: int = 1 << 20) -> list[tuple[int, int]]:

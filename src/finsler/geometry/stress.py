@@ -3,7 +3,8 @@
     stress(X) = sum over ordered pairs of w_ij (d_ij - D_ij)^2
 
 ``D`` is from row to column; ``weights`` of None means 1 for every pair off the diagonal. Where a weight is 0,
-``D`` may be NaN or inf.
+``D`` may be NaN or inf. A negative entry ``-b``, with a weight, is a bound "at least b": it costs only where the map is
+closer than b.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
         if weights.shape != D.shape:
             raise ValueError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
     return X, D, weights
+
+
+def _misfit(distance: Array, data: Array) -> Array:
+    """``d - D``, or for a bound what the map falls short of it."""
+    return distance - np.where(data < 0, np.maximum(-data, distance), data)
 
 
 def axes_first(X: Array) -> Array:
@@ -105,7 +111,7 @@ def normalised_stress(
 
 
 def total_square(D: Any, weights: Any = None) -> float:
-    """``sum w D^2`` over the ordered pairs off the diagonal."""
+    """``sum w D^2`` over the ordered pairs off the diagonal, bounds left out."""
     D = np.asarray(D)
     total = 0.0
     for i in range(len(D)):
@@ -115,7 +121,7 @@ def total_square(D: Any, weights: Any = None) -> float:
             total += float(row @ row)
         else:
             w = np.asarray(weights[i], dtype=float)
-            known = w > 0
+            known = (w > 0) & (row >= 0)
             known[i] = False
             total += float(w[known] @ row[known] ** 2)
     return total
@@ -156,8 +162,8 @@ def stress_split(
     parts = np.zeros(4)
     for i in range(len(points) - 1):
         later = slice(i + 1, None)
-        there = randers_distances(points[i : i + 1], points[later], drift=omega)[0] - data[i, later]
-        back = randers_distances(points[later], points[i : i + 1], drift=omega)[:, 0] - data[later, i]
+        there = _misfit(randers_distances(points[i : i + 1], points[later], drift=omega)[0], data[i, later])
+        back = _misfit(randers_distances(points[later], points[i : i + 1], drift=omega)[:, 0], data[later, i])
         w1 = np.ones(len(there)) if w is None else w[i, later].astype(float)
         w2 = np.ones(len(there)) if w is None else w[later, i].astype(float)
         both = (w1 > 0) & (w2 > 0)
@@ -210,7 +216,7 @@ def stress_gradient(
     for i in range(len(points)):
         u = points - points[i]
         e = np.sqrt((u**2).sum(1))
-        residual = e + u @ omega - data[i]
+        residual = _misfit(e + u @ omega, data[i])
         if w is not None:
             residual = np.where(w[i] > 0, w[i] * residual, 0.0)
         residual[i] = 0.0

@@ -24,7 +24,8 @@ class Dissimilarities:
     Attributes
     ----------
     matrix : ndarray of shape (n, n)
-        From row to column, float32 or float64; anything may stand where the weight is 0.
+        From row to column, float32 or float64; anything may stand where the weight is 0. A negative entry ``-b`` is a
+        bound, "at least b": the map pays for it only where it is closer.
     weights : ndarray of shape (n, n) or None
         Weight of each ordered pair; None means 1 for every pair.
     labels : list or None
@@ -67,6 +68,7 @@ def as_dissimilarities(
     *,
     labels: Sequence[Any] | None = None,
     missing: str = "raise",
+    far: float | None = None,
     name: str = "D",
 ) -> Dissimilarities:
     """Check a matrix of dissimilarities and keep it with its weights and labels. Nothing is modified.
@@ -80,8 +82,11 @@ def as_dissimilarities(
         Non-negative weight of each ordered pair. The diagonal does not count.
     labels : sequence, optional
         Names of the points, if ``D`` does not bring any.
-    missing : {"raise", "mask"}
-        What to do with NaN (missing) and inf (unreachable): refuse, or give these ordered pairs weight 0.
+    missing : {"raise", "mask", "hinge"}
+        What to do with NaN (missing) and inf (unreachable): refuse; give these ordered pairs weight 0; or, with
+        "hinge", give NaN weight 0 and take inf for "at least ``far``", which costs only where the map is closer.
+    far : float, optional
+        How far unreachable pairs are at least; the largest finite dissimilarity by default.
     name : str
         What error messages call ``D``.
 
@@ -92,13 +97,15 @@ def as_dissimilarities(
     array([[0., 2.],
            [3., 0.]])
     """
-    if missing not in ("raise", "mask"):
-        raise ValueError(f"missing must be 'raise' or 'mask', got {missing!r}.")
+    if missing not in ("raise", "mask", "hinge"):
+        raise ValueError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+    if far is not None and not (missing == "hinge" and 0 < far < np.inf):
+        raise ValueError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
     if isinstance(D, Dissimilarities):
         if weights is not None or labels is not None:
             raise ValueError("Dissimilarities carry their own weights and labels; do not pass them again.")
         return D
-    own_labels = _frame_labels(D, name)
+    own_labels = frame_labels(D, name)
     if own_labels is not None and labels is None:
         labels = own_labels
     matrix = as_float_array(D, name)
@@ -117,6 +124,11 @@ def as_dissimilarities(
     if n_unknown:
         require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
         known = np.isfinite(matrix)
+        if missing == "hinge":
+            unreachable = matrix == np.inf
+            bound = float(matrix[known].max()) if far is None else far
+            matrix = np.where(unreachable, matrix.dtype.type(-bound), matrix)
+            known |= unreachable
         weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
         np.fill_diagonal(weights, 0)
     return Dissimilarities(matrix, weights, labels)
@@ -177,7 +189,8 @@ def _place(values: Any, place: tuple[int, ...]) -> str:
     return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
 
 
-def _frame_labels(D: Any, name: str) -> list[Any] | None:
+def frame_labels(D: Any, name: str) -> list[Any] | None:
+    """Labels of a DataFrame, whose rows and columns must carry the same; None for anything else."""
     if not (hasattr(D, "index") and hasattr(D, "columns")):
         return None
     index, columns = list(D.index), list(D.columns)
@@ -231,7 +244,7 @@ def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, n
                 j = int(np.argmax(unknown))
                 raise ValueError(
                     f"{name} contains NaN or infinity: from {data.name(i)} to {data.name(j)} it is {row[j]}. Pass "
-                    "missing='mask' to leave such ordered pairs out (weight 0), or fill them in."
+                    "missing='mask' to leave such ordered pairs out (weight 0), 'hinge' to keep unreachable ones far, or fill them in."
                 )
             unknown[i] = False
             n_unknown += int(unknown.sum())

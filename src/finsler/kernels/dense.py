@@ -232,7 +232,7 @@ def curvature(W, WT, XT, alpha, start, stop, out):
 def ordered_stress(D, W, XT, height, uniform, start, stop, leaving, arriving):
     """Stress of the ways from each row, ``leaving[i] = sum_j w_ij (d_ij - D_ij)^2``, and to each point, into ``arriving``.
 
-    Rows as the user gave them: NaN and inf may stand where w = 0.
+    Rows as the user gave them: NaN and inf may stand where w = 0. A negative D is a hinge, as in `weighted`.
     """
     n = XT.shape[1]
     e2 = np.empty(CHUNK)
@@ -253,7 +253,8 @@ def ordered_stress(D, W, XT, height, uniform, start, stop, leaving, arriving):
                 else:
                     w = W[i, first : first + count]
                     for j in range(count):
-                        r = np.sqrt(e2[j]) + h[j] - height[i] - d[j]
+                        distance = np.sqrt(e2[j]) + h[j] - height[i]
+                        r = distance - (d[j] if d[j] >= 0.0 else max(-d[j], distance))
                         if w[j] > 0.0:
                             total += w[j] * r * r
                             to[j] += w[j] * r * r

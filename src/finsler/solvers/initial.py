@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.geometry.asymmetry import gradient_heights
+from finsler.geometry.heights import gradient_heights
 from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels.completion import dense_dijkstra, fill_from_landmarks
 from finsler.runtime import map_blocks, require_memory
@@ -75,6 +75,7 @@ def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Ar
     require_memory(
         16.0 * n * n, f"The completed dissimilarities of {n} points", "Use init='random', or fewer points."
     )
+    D = np.abs(D)  # a bound "at least b" is taken for b
     h = gradient_heights(D, W, n_jobs=n_jobs)
     known = W > 0
     S = np.full((n, n), np.inf)

@@ -1,0 +1,220 @@
+"""Ordered pairs of points: checked, read tile by tile, summed up in one pass, and followed from point to point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import frexp
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from finsler import runtime
+from finsler.kernels import asymmetry as kernels
+
+T = TypeVar("T")
+
+# Points on the side of a tile. It fits in a core's cache; a power of 2 would transpose slowly.
+BLOCK = 248
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Checked input, read by tiles. `unit` and `w_unit`, powers of 2, bring values and weights to about 1."""
+
+    D: np.ndarray
+    W: np.ndarray | None
+    labels: list[Any]
+    unit: float
+    w_unit: float
+    n_jobs: int | None
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.D)
+
+    @property
+    def rounding(self) -> float:
+        """Relative rounding error of the values."""
+        return float(np.finfo(self.D.dtype if self.D.dtype.kind == "f" else float).eps)
+
+    def at(self, i: Any, j: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights from i to j, for whatever indexes an array; weight 0 is unknown."""
+        with np.errstate(over="ignore", invalid="ignore"):  # The diagonal may hold anything.
+            d = np.asarray(self.D[i, j], dtype=np.float64) / self.unit
+            w = np.isfinite(d).astype(np.float64)
+            return d, w if self.W is None else w * (self.W[i, j] / self.w_unit)
+
+    def tiles(self, start: int, stop: int, first: int = 0) -> Iterator[tuple[slice, list[np.ndarray]]]:
+        """Columns, and [values there, back, weights there, back], of a block of rows; the diagonal is 0."""
+        rows = slice(start, stop)
+        for left in range(first, self.n, BLOCK):
+            columns = slice(left, min(left + BLOCK, self.n))
+            (d_there, w_there), (d_back, w_back) = self.at(rows, columns), self.at(columns, rows)
+            tile = [np.ascontiguousarray(a) for a in (d_there, d_back.T, w_there, w_back.T)]
+            if left == start:
+                for a in tile:
+                    np.fill_diagonal(a, 0.0)
+            yield columns, tile
+
+    def map(self, task: Callable[[int, int], T]) -> list[T]:
+        """Run ``task(start, stop)`` on the blocks of rows, with threads."""
+        return runtime.map_blocks(lambda _, *block: task(*block), _edges(self.n), self.n_jobs)
+
+
+def check_pairs(D: Any, weights: Any, labels: Sequence[Any] | None, n_jobs: int | None) -> Pairs:
+    """Refuse what is no matrix of dissimilarities, or of weights, and say where."""
+    matrix, index = _matrix("D", D)
+    names = list(range(len(matrix)) if index is None else index) if labels is None else list(labels)
+    if len(names) != len(matrix):
+        raise ValueError(f"labels has {len(names)} names for {len(matrix)} points; give one to each.")
+    unit = _unit("D", matrix, names, n_jobs)
+    if weights is None:
+        return Pairs(matrix, None, names, unit, 1.0, n_jobs)
+    W, w_index = _matrix("weights", weights)
+    if W.shape != matrix.shape:
+        raise ValueError(f"weights has shape {W.shape} and D {matrix.shape}; give a weight to each pair.")
+    if index is not None and w_index is not None and index != w_index:
+        raise ValueError("weights and D have different row labels; use weights.loc[D.index, D.columns].")
+    return Pairs(matrix, W, names, unit, _unit("weights", W, names, n_jobs), n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Counts and sums over ordered pairs, in the units of `Pairs`; c is the harmonic mean of a pair's two weights."""
+
+    known: int
+    unreachable: int
+    one_way: int  #: Known, but not the way back.
+    both: int  #: Known both ways, as are all the pairs below.
+    positive: int  #: Both values are positive.
+    skew: float  #: Sum of c A^2.
+    total: float  #: Sum of w D^2.
+    least: float  #: The least c.
+    most: float  #: The largest c.
+    ratio: float  #: The largest ratio of the two directions.
+    gap: float  #: The largest D_ij - D_ji.
+    widest: tuple[int, int]  #: The points i and j of that gap.
+    flow: np.ndarray  #: Sum over i of c_ij A_ij, what runs into each point.
+    degree: np.ndarray  #: Sum over i of c_ij.
+
+
+def survey(pairs: Pairs) -> Survey:
+    """Take every sum over pairs in one pass."""
+    flow, degree = np.zeros(pairs.n), np.zeros(pairs.n)
+
+    def task(start: int, stop: int) -> list[list[float]]:
+        rows = []
+        for columns, tile in pairs.tiles(start, stop):
+            *sums, i, j = kernels.survey(*tile, flow[start:stop], degree[start:stop])
+            rows.append([*sums, start + i, columns.start + j])
+        return rows
+
+    tiles = np.concatenate(pairs.map(task))
+    known, unreachable, one_way, both, positive = tiles[:, :5].sum(axis=0).astype(int).tolist()
+    skew, total = tiles[:, 5:7].sum(axis=0).tolist()
+    most, ratio = tiles[:, 8:10].max(axis=0).tolist()
+    gap, i, j = tiles[tiles[:, 10].argmax(), 10:].tolist()
+    return Survey(
+        known=known,
+        unreachable=unreachable,
+        one_way=one_way,
+        both=both,
+        positive=positive,
+        skew=skew,
+        total=total,
+        least=float(tiles[:, 7].min()),
+        most=most,
+        ratio=ratio,
+        gap=gap,
+        widest=(int(i), int(j)),
+        flow=flow,
+        degree=degree,
+    )
+
+
+def strongly_connected(pairs: Pairs) -> bool:
+    """Whether every point reaches every other one along known ordered pairs."""
+    others = np.arange(1, pairs.n)
+    return all(len(_reached(pairs, way, 0, others)) == pairs.n for way in ("out", "in"))
+
+
+def components(pairs: Pairs, way: str) -> np.ndarray:
+    """Number of each point's component, where pairs known in "either" direction, or in "both", connect."""
+    component = np.full(pairs.n, -1)
+    for i in range(pairs.n):
+        if component[i] < 0:
+            component[_reached(pairs, way, i, np.flatnonzero(component < 0)[1:])] = component.max() + 1
+    return component
+
+
+def _reached(pairs: Pairs, way: str, start: int, others: np.ndarray) -> list[int]:
+    """Start, and the points among `others` that known pairs lead to: "out", "in", "either" or "both" ways."""
+    queue = [start]
+    for i in queue:
+        if not others.size:
+            break
+        there, back = pairs.at(i, others)[1] > 0, pairs.at(others, i)[1] > 0
+        step = {"out": there, "in": back, "either": there | back, "both": there & back}[way]
+        queue.extend(others[step].tolist())
+        others = others[~step]
+    return queue
+
+
+def _matrix(name: str, value: Any) -> tuple[np.ndarray, list[Any] | None]:
+    """Read a square matrix of numbers, and the row labels of a DataFrame."""
+    index = None
+    if hasattr(value, "columns") and hasattr(value, "index"):
+        index, columns = list(value.index), list(value.columns)
+        if index != columns and len(index) == len(columns) and set(index) == set(columns):
+            raise ValueError(f"{name} has columns in another order than rows; use {name}[{name}.index].")
+    if isinstance(value, np.ma.MaskedArray):
+        value = np.ma.filled(value.astype(np.float64), np.nan)
+    try:
+        matrix = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} cannot be read as a matrix ({error}); give rows of equal length."
+        ) from error
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be a square matrix, from each point (row) to each point (column), and has shape "
+            f"{matrix.shape}; a sparse matrix needs .toarray(), a CSV with names read_csv(…, index_col=0)."
+        )
+    if len(matrix) < 2:
+        raise ValueError(f"{name} has {len(matrix)} points; give at least 2.")
+    if matrix.dtype.kind == "O":
+        for (i, j), entry in np.ndenumerate(matrix):
+            if not isinstance(entry, Real | None):
+                where = f"from {index[i]} to {index[j]}" if index else f"at [{i}, {j}]"
+                raise TypeError(f"{name} has {entry!r} {where}, which is no number; use NaN for unknown.")
+        matrix = matrix.astype(np.float64)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, not {matrix.dtype}; convert it to float.")
+    return matrix, index
+
+
+def _unit(name: str, matrix: np.ndarray, labels: list[Any], n_jobs: int | None) -> float:
+    """Power of 2 just above the largest finite entry, once every entry off the diagonal is fit."""
+
+    def task(_: int, start: int, stop: int) -> tuple[float, list[int]]:
+        block = np.array(matrix[start:stop], dtype=np.float64)
+        block[np.arange(stop - start), np.arange(start, stop)] = 0.0
+        finite = np.isfinite(block)
+        bad = (block < 0) | ~finite if name == "weights" else block < 0
+        place = np.argwhere(bad)[0] + (start, 0) if bad.any() else np.empty(0, int)
+        return float(block.max(where=finite, initial=0.0)), place.tolist()
+
+    blocks = runtime.map_blocks(task, _edges(len(matrix)), n_jobs)
+    for i, j in (place for _, place in blocks if place):
+        cure = "0 is unknown" if name == "weights" else "NaN is missing; convert similarities first"
+        where = f"{name}[{i}, {j}] = {matrix[i, j]}, from {labels[i]} to {labels[j]},"
+        raise ValueError(f"{where} must be 0 or a positive number ({cure}).")
+    largest = max(peak for peak, _ in blocks)
+    return 2.0 ** min(frexp(largest)[1], 1023) if largest > 0 else 1.0
+
+
+def _edges(n: int) -> list[int]:
+    return [*range(0, n, BLOCK), n]
