@@ -200,7 +200,7 @@ def test_a_sheet_leaves_alpha_open_and_it_is_said():
     D = randers_distances(X, drift=0.3)
     solution = fit(D, 3, "auto")
     assert solution.alpha_identifiable is False
-    assert "hardly determine alpha" in solution.message
+    assert "hardly determine alpha" in solution.note
     assert 0.28 < solution.alpha < 1
     assert solution.stress < 1e-6 * (D**2).sum()
 
@@ -209,7 +209,7 @@ def test_symmetric_data_get_no_drift():
     D = randers_distances(np.random.default_rng(0).normal(size=(30, 2)), drift=0.0)
     solution = fit(D, 2, "auto")
     assert solution.alpha == 0
-    assert "symmetric" in solution.message
+    assert "symmetric" in solution.note
 
 
 def test_the_drift_is_on_the_last_axis_and_points_up():

@@ -14,6 +14,7 @@ _HOME = {
     "FinslerMDS": "finsler.estimators.mds",
     "Embedding": "finsler.embedding",
     "embed_matrix": "finsler.recipes",
+    "embed_graph": "finsler.recipes",
     "asymmetry_report": "finsler.geometry.asymmetry",
     "randers_distances": "finsler.geometry.randers",
     "load_flight_hours": "finsler.datasets.flights",

@@ -80,7 +80,7 @@ class Embedding:
             ),
             n_iter=solution.n_iter,
             status=solution.status,
-            message=solution.message,
+            message=" ".join(filter(None, (solution.message, solution.note, data.note))),
         )
 
     @property

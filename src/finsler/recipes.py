@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from finsler.embedding import Embedding
 from finsler.estimators.mds import FinslerMDS
 from finsler.inputs.dissimilarities import as_dissimilarities
+from finsler.inputs.graph_distances import graph_distances
 
 
 def embed_matrix(
@@ -56,3 +57,68 @@ def embed_matrix(
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     return mds.fit(data).result_
+
+
+def embed_graph(
+    graph: Any,
+    *,
+    n_components: int = 2,
+    alpha: float | str = "auto",
+    hops: bool = False,
+    nodes: Sequence[Any] | None = None,
+    unreachable: str = "mask",
+    connection: str = "strong",
+    far: float | None = None,
+    weighting: str = "uniform",
+    reading: dict[str, Any] | None = None,
+    **options: Any,
+) -> Embedding:
+    """Map a digraph by the lengths of its shortest paths.
+
+    Parameters
+    ----------
+    graph : networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, Digraph, or a file
+        Arcs carry lengths: bigger is farther. See :func:`~finsler.inputs.graph.as_digraph`.
+    n_components : int
+        Dimension of the map, the height included.
+    alpha : float in [0, 1) or "auto"
+        Strength of the drift; "auto" fits it to the data.
+    hops : bool
+        Count arcs instead of adding their lengths.
+    nodes : sequence of labels, optional
+        Map only these nodes; paths still run through the whole graph.
+    unreachable : {"mask", "largest", "hinge", "raise"}
+        What to do with ordered pairs that have no path: leave them out, keep the largest connected part, keep them far
+        apart, or refuse. What was left out stands in the ``message`` of the result.
+    connection, far, weighting
+        See :func:`~finsler.inputs.graph_distances.graph_distances`.
+    reading : dict, optional
+        Options of :func:`~finsler.inputs.graph.as_digraph`, such as ``{"weight": "minutes"}``.
+    **options
+        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    >>> from finsler import embed_graph
+    >>> streets = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "a", 3), ("a", "c", 2), ("c", "a", 2)]
+    >>> town = embed_graph(streets, alpha=0.3)
+    >>> town.labels
+    ['a', 'b', 'c', 'd']
+    """
+    data = graph_distances(
+        graph,
+        hops=hops,
+        nodes=nodes,
+        unreachable=unreachable,
+        connection=connection,
+        far=far,
+        weighting=weighting,
+        n_jobs=options.get("n_jobs"),
+        verbose=options.get("verbose", "auto"),
+        **(reading or {}),
+    )
+    return FinslerMDS(n_components, alpha=alpha, **options).fit(data).result_

@@ -178,7 +178,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if solution.status == "max_iter":
             warnings.warn(f"FinslerMDS: {solution.message}", ConvergenceWarning, stacklevel=2)
         elif solution.alpha_identifiable is False:
-            warnings.warn(f"FinslerMDS: {solution.message}", UserWarning, stacklevel=2)
+            warnings.warn(f"FinslerMDS: {solution.note}", UserWarning, stacklevel=2)
         self.result_ = Embedding.from_solution(solution, data)
         self.embedding_ = solution.coordinates
         self.drift_ = solution.drift
@@ -189,7 +189,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
         self.status_ = solution.status
-        self.message_ = solution.message
+        self.message_ = self.result_.message
         return self
 
     def fit_transform(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> Array:

@@ -30,11 +30,14 @@ class Dissimilarities:
         Weight of each ordered pair; None means 1 for every pair.
     labels : list or None
         Names of the points.
+    note : str
+        What was left out on the way here, in words; it goes into the message of the map.
     """
 
     matrix: Array
     weights: Array | None = None
     labels: list[Any] | None = None
+    note: str = ""
 
     @property
     def n_points(self) -> int:

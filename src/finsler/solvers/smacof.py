@@ -32,6 +32,7 @@ Array = NDArray[np.floating[Any]]
 # value at an alpha halfway to 1.
 CLEAR_RISE = 0.1
 PROFILE_POINTS = 250  # points on which that is judged
+ONE_WAY_ALPHA = 0.3  # where the fit starts when no pair is known both ways
 UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
 
 
@@ -158,9 +159,10 @@ def smacof(
         n_iter=best.n_iter,
         n_passes=n_passes,
         status=best.status,
-        message=f"{best.message} {note}".strip(),
+        message=best.message,
         seconds=time.perf_counter() - began,
         alpha_identifiable=clear,
+        note=note,
     )
 
 
@@ -193,7 +195,11 @@ def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bo
     S, h = starts.parts
     n = data.n_points
     if h @ h <= 1e-24 * float(np.vdot(S, S)) / n:
-        return 0.0, True, "The data are symmetric, so alpha is 0."
+        W = data.weights
+        if W is None or not ((W > 0) & (W.T == 0)).any():
+            return 0.0, True, "The data are symmetric, so alpha is 0."
+        # No pair known both ways tells of asymmetry, but pairs known one way still pull at the drift.
+        return ONE_WAY_ALPHA, False, "The drift rests on pairs known one way only."
     sample = np.sort(np.random.default_rng(0).permutation(n)[:PROFILE_POINTS])
     S, h = S[np.ix_(sample, sample)], h[sample] - h[sample].mean()
     D = S + (h[None, :] - h[:, None])

@@ -32,11 +32,13 @@ class Solution:
     status : {"converged", "max_iter", "time_limit", "stopped", "interrupted", "closed_form"}
         How it ended; "stopped" by a callback, "interrupted" by Ctrl-C.
     message : str
-        The same in words, with anything the user should know.
+        The same in words.
     seconds : float
         Wall-clock time.
     alpha_identifiable : bool or None
         Whether the data determine alpha; None if alpha was given.
+    note : str
+        What else the user should know, in words.
     """
 
     coordinates: Array
@@ -49,6 +51,7 @@ class Solution:
     message: str
     seconds: float
     alpha_identifiable: bool | None = None
+    note: str = ""
 
     @property
     def alpha(self) -> float:

@@ -1,0 +1,320 @@
+"""Real data, downloaded once: the registry of files, and the paper's six digraphs.
+
+Every file is pinned: its address at a commit, its size and its SHA-256. Downloads go through pooch (which
+writes to a temporary name and moves the file into place once its hash is right) into the user's cache. With
+the environment variable ``FINSLER_DATA=DIR`` nothing is downloaded: the same file names are read from DIR.
+
+Files are read as their publishers ship them, and nothing that is read may execute: the pickles inside
+citeseer.zip are never opened, and numpy's own files are loaded without pickle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+from zipfile import ZipFile
+
+import numpy as np
+from scipy.sparse import csr_array, load_npz
+from sklearn.utils import Bunch
+
+__all__ = ["fetch_file", "fetch_graph"]
+
+Folder: TypeAlias = "str | os.PathLike[str] | None"
+
+
+class RemoteFile(NamedTuple):
+    """A file in a GitHub repository at a commit."""
+
+    address: str
+    size: int
+    sha256: str
+
+    @property
+    def url(self) -> str:
+        """Address of the raw file."""
+        return f"https://raw.githubusercontent.com/{self.address}"
+
+
+_LINQS = "paologentleman/Graph-Attention-Networks/af71700de635b274b7e1625854a5f5207e875eb5"
+_SNAP = "nblintao/ParaGraphL/0ec88c53fdea26b752ffbc1555c4f334e900e065"
+_MUSAE = "benedekrozemberczki/MUSAE/5f901232957b6c9985d750aac48cda39a4b24285"
+_ARCS = "DEEP-PolyU/NetBenchmark/eb6d7273dd85dfac76e3fb19aafff707ae35fe54"
+_YEARS = "mims-harvard/GNNGuard/88ab8ff58f769d33172626d45050264eb3737b11"
+_WINDS = "pydata/xarray-data/58de68cb45bcbd1557df11a92827758495481b4e"
+_OPENFLIGHTS = "jpatokal/openflights/5a0360255a5a2ff2b9f1e9cb199716da68a8a33f"
+
+_SHA256 = {
+    "cora.zip": "b0ba44c20c2d9464d2915976f61c23a3ed435b08eac60f23f27d548aa87ec2f0",
+    "citeseer.zip": "5aefc2236dfec66016320b48aa907769a90ab35c0d8d9cdc159ef3d9b22aaaf3",
+    "ca-GrQc.txt": "74f0d6e7e53833652c6270586b9bf65573c7047a453cb126c6d1fbfc66ca104e",
+    "chameleon_edges.csv": "b90d671846530ea7c0f6f6d0e3be98eb512ecd8e9741811940fe4029d991b266",
+    "squirrel_edges.csv": "574b9d083635377c368e9431a29121773500f57edb8b4602f69544e6b5fe0da8",
+    "adj_full.npz": "920dae5bad3f63b07f5b8883493b298f026778d7358c14b955985bacbbd13771",
+    "node_year.csv.gz": "fb97e19d6003deb09197f6df6b10ea1ab86ee49d98885836c3c857ab58d897f3",
+    "eraint_uvz.nc": "8f4cd0f75418a8e8f8f957c3b007f49e68a58d1bdd0e028adeeb057889f635d2",
+    "airports.dat": "9387cdb38df5bd664da823f8ccb69fdd9b33a1888f5b7cca09c34a3cd9ff59f9",
+}
+FILES = {
+    name: RemoteFile(f"{folder}/{name}", size, _SHA256[name])
+    for folder, name, size in (
+        (f"{_LINQS}/data", "cora.zip", 185370),
+        (f"{_LINQS}/data", "citeseer.zip", 597885),
+        (f"{_SNAP}/data", "ca-GrQc.txt", 351748),
+        (f"{_MUSAE}/input/edges", "chameleon_edges.csv", 332440),
+        (f"{_MUSAE}/input/edges", "squirrel_edges.csv", 2115909),
+        (f"{_ARCS}/data/ogbn-arxiv", "adj_full.npz", 3119297),
+        (f"{_YEARS}/Datasets/ogbn_arxiv/raw", "node_year.csv.gz", 73612),
+        (_WINDS, "eraint_uvz.nc", 4168980),
+        (f"{_OPENFLIGHTS}/data", "airports.dat", 1127225),
+    )
+}
+
+
+class GraphFacts(NamedTuple):
+    """What a graph must have once it is read: nodes, arcs, self-loops, reciprocal pairs."""
+
+    files: tuple[str, ...]
+    counts: tuple[int, int, int, int]
+    about: str
+
+
+_CITES = "arcs from the citing to the cited paper."
+_LINKS = "arcs from the linking to the linked page (undocumented by the source, but the degrees support it)."
+GRAPHS = {
+    "cora": GraphFacts(("cora.zip",), (2708, 5429, 0, 151), f"Cora citations (LINQS): {_CITES}"),
+    "citeseer": GraphFacts(
+        ("citeseer.zip",),
+        (3327, 4732, 124, 56),
+        f"Citeseer citations (LINQS): {_CITES}\n15 papers, the last, have no record: y is -1, no features.",
+    ),
+    "grqc": GraphFacts(
+        ("ca-GrQc.txt",),
+        (5242, 28980, 12, 14484),
+        "Co-authors in general relativity (SNAP ca-GrQc). No directions: every pair is stored both ways.",
+    ),
+    "chameleon": GraphFacts(
+        ("chameleon_edges.csv",), (2277, 36101, 50, 4680), f"Wikipedia on chameleons (MUSAE): {_LINKS}"
+    ),
+    "squirrel": GraphFacts(
+        ("squirrel_edges.csv",), (5201, 217073, 140, 18580), f"Wikipedia on squirrels (MUSAE): {_LINKS}"
+    ),
+    "arxiv-year": GraphFacts(
+        ("adj_full.npz", "node_year.csv.gz"),
+        (169343, 1166243, 0, 8444),
+        f"Papers on arXiv (ogbn-arxiv, ODC-BY 1.0): {_CITES}\ny is the year of posting in five classes.",
+    ),
+}
+_YEAR_CUTS = (2014, 2016, 2018, 2019)  # first years of the classes 1 to 4
+_YEAR_CLASSES = ["to 2013", "2014-2015", "2016-2017", "2018", "from 2019"]
+_RETRIES = 2
+
+
+def fetch_file(name: str, *, cache_dir: Folder = None) -> Path:
+    """Path of a registered file, downloaded first if need be and checked by its SHA-256.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``FILES``, for example ``"airports.dat"``.
+    cache_dir : path or None, default=None
+        Where downloads are kept; None is the user's cache, ``pooch.os_cache("finsler")``. Not used when the
+        environment variable ``FINSLER_DATA`` names a folder, in which the file is then expected.
+
+    Returns
+    -------
+    path : pathlib.Path
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or the file is not the registered one.
+    FileNotFoundError
+        If ``FINSLER_DATA`` is set and the file is not there.
+    OSError
+        If the download fails. Nothing half-written is left behind.
+    ImportError
+        If the download needs pooch and it is not installed.
+    """
+    if name not in FILES:
+        raise ValueError(f"name={name!r} is not a known file; choose from {', '.join(FILES)}.")
+    folder = os.environ.get("FINSLER_DATA")
+    if not folder:
+        return _download(name, cache_dir)
+    path, file = Path(folder) / name, FILES[name]
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"FINSLER_DATA is set to {folder!r}, but there is no file {name} in it. Put {file.url} there, or "
+            "unset FINSLER_DATA to download it."
+        )
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != file.sha256:
+        raise ValueError(
+            f"{path} is not the registered file: its SHA-256 is {found} ({path.stat().st_size} bytes), "
+            f"expected {file.sha256} ({file.size} bytes). It may be damaged; get it again from {file.url}."
+        )
+    return path
+
+
+def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
+    """One of the paper's six real graphs.
+
+    Parameters
+    ----------
+    name : {"cora", "citeseer", "grqc", "chameleon", "squirrel", "arxiv-year"}
+        The graph.
+    cache_dir : path or None, default=None
+        As in :func:`fetch_file`, which also says what can go wrong.
+
+    Returns
+    -------
+    data : sklearn.utils.Bunch
+        graph : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
+            1.0 for each arc, row = from (the citing paper, the linking page). Self-loops are kept.
+        n_nodes, n_arcs, self_loops, reciprocal_pairs : int
+            `n_arcs` counts the self-loops; `reciprocal_pairs` are pairs of nodes with arcs both ways.
+        labels : ndarray of shape (n_nodes,)
+            The source's own names of the nodes: integers, or strings for citeseer.
+        y : ndarray of int of shape (n_nodes,) or None
+            Class of each node, -1 if unknown; None for grqc, chameleon and squirrel.
+        label_names : list of str or None
+            Names of the classes.
+        features : scipy.sparse.csr_array or None
+            Words of the papers of cora and citeseer, 0 or 1.
+        year : ndarray of int or None
+            Years of posting of arxiv-year.
+        DESCR : str
+    """
+    key = str(name).lower().replace("_", "-")
+    if key not in GRAPHS:
+        raise ValueError(f"name={name!r} is not a known graph; choose from {', '.join(GRAPHS)}.")
+    files, expected, about = GRAPHS[key]
+    parts: dict[str, Any] = {"y": None, "label_names": None, "features": None, "year": None}
+    parts |= _READERS[key](*(fetch_file(file, cache_dir=cache_dir) for file in files))
+    graph = parts["graph"]
+    loops = int(np.count_nonzero(graph.diagonal()))
+    counts = (graph.shape[0], graph.nnz, loops, (graph.multiply(graph.T).nnz - loops) // 2)
+    if counts != expected:
+        raise RuntimeError(
+            f"{key} was not read as it should be: (nodes, arcs, self-loops, reciprocal pairs) are {counts}, "
+            f"expected {expected}. Please report this."
+        )
+    nodes, arcs, loops, pairs = counts
+    sources = "".join(f"Source: {FILES[file].url}\n" for file in files)
+    return Bunch(
+        **parts,
+        n_nodes=nodes,
+        n_arcs=arcs,
+        self_loops=loops,
+        reciprocal_pairs=pairs,
+        DESCR=f"{about}\n\n{nodes} nodes, {arcs} arcs of which {loops} are self-loops, {pairs} pairs of "
+        f"nodes with arcs both ways.\n{sources}",
+    )
+
+
+def _download(name: str, cache_dir: Folder, downloader: Callable[..., Any] | None = None) -> Path:
+    """Path of the file in the cache; pooch fetches it if it is missing or its hash is wrong."""
+    file = FILES[name]
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(
+            "downloading data needs pooch: pip install 'finsler[data]'. Or set FINSLER_DATA to a folder that "
+            f"holds {name}, from {file.url}."
+        ) from error
+    cache = pooch.create(
+        path=pooch.os_cache("finsler") if cache_dir is None else cache_dir,
+        base_url="",
+        registry={name: f"sha256:{file.sha256}"},
+        urls={name: file.url},
+        retry_if_failed=_RETRIES,
+    )
+    try:
+        return Path(cache.fetch(name, downloader=downloader))
+    except PermissionError:  # about the cache folder; pooch's message says so
+        raise
+    except OSError as error:  # those of requests included
+        raise OSError(
+            f"could not download {file.url} ({type(error).__name__}: {error}). Try again; or get it by other "
+            "means, put it in a folder and set FINSLER_DATA to that folder."
+        ) from error
+
+
+def _read_linqs(path: Path) -> dict[str, Any]:
+    """Cora, Citeseer. Rows of NAME.content: id, bits, class. Rows of NAME.cites: cited, citing."""
+    stem = path.stem
+    with ZipFile(path) as archive:
+        content = archive.read(f"{stem}/{stem}.content").decode().splitlines()
+        cites = [line.split() for line in archive.read(f"{stem}/{stem}.cites").decode().splitlines()]
+    index, bits, classes = {}, [], []
+    for i, line in enumerate(content):
+        identifier, rest = line.split("\t", 1)
+        words, kind = rest.rsplit("\t", 1)
+        index[identifier] = i
+        bits.append(np.frombuffer(words.encode(), dtype=np.uint8)[::2] == ord("1"))  # "0\t1\t0"
+        classes.append(kind)
+    for identifier in chain.from_iterable(cites):  # papers without content, by first appearance
+        index.setdefault(identifier, len(index))
+    class_names = list(dict.fromkeys(classes))
+    at = np.nonzero(np.array(bits))
+    labels = np.array(list(index))
+    return {
+        "graph": _adjacency([(index[citing], index[cited]) for cited, citing in cites], len(index)),
+        "labels": labels.astype(np.int64) if stem == "cora" else labels,
+        "y": np.array([class_names.index(kind) for kind in classes] + [-1] * (len(index) - len(content))),
+        "label_names": class_names,
+        "features": csr_array((np.ones(at[0].size), at), shape=(len(index), bits[0].size)),
+    }
+
+
+def _read_snap(path: Path) -> dict[str, Any]:
+    """Gr-QC: an address, comments, then two node numbers a row. Nodes are ordered by their numbers."""
+    rows = [line.split() for line in path.read_text(encoding="ascii").splitlines() if line[:1].isdigit()]
+    labels, arcs = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
+    return {"graph": _adjacency(arcs.reshape(-1, 2), labels.size), "labels": labels}
+
+
+def _read_musae(path: Path) -> dict[str, Any]:
+    """Chameleon, Squirrel: a header, then two node numbers a row, counted from 0."""
+    arcs = np.loadtxt(path, dtype=np.int64, delimiter=",", skiprows=1)
+    n = int(arcs.max()) + 1
+    return {"graph": _adjacency(arcs, n), "labels": np.arange(n)}
+
+
+def _read_arxiv(path: Path, years: Path) -> dict[str, Any]:
+    """Arxiv-Year: a scipy CSR matrix (which load_npz reads without pickle), and one year a row."""
+    loaded: Any = load_npz(path)
+    graph = csr_array(loaded, dtype=np.float64)
+    year = np.loadtxt(years, dtype=np.int64)
+    if year.shape != graph.shape[:1]:
+        raise RuntimeError(f"{years} has {year.size} years for the {graph.shape[0]} nodes of {path}.")
+    y = np.searchsorted(_YEAR_CUTS, year, side="right")
+    return {
+        "graph": graph,
+        "labels": np.arange(y.size),
+        "y": y,
+        "label_names": [*_YEAR_CLASSES],
+        "year": year,
+    }
+
+
+_READERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "cora": _read_linqs,
+    "citeseer": _read_linqs,
+    "grqc": _read_snap,
+    "chameleon": _read_musae,
+    "squirrel": _read_musae,
+    "arxiv-year": _read_arxiv,
+}
+
+
+def _adjacency(arcs: Any, n: int) -> Any:
+    """Ones at the arcs. A repeated arc is stored once, and the count of arcs tells."""
+    source, target = np.asarray(arcs, dtype=np.int32).T
+    graph = csr_array((np.ones(source.size), (source, target)), shape=(n, n))
+    graph.data[:] = 1.0
+    return graph
