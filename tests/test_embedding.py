@@ -60,6 +60,9 @@ def test_save_and_load(embedding, tmp_path):
     np.testing.assert_array_equal(back.stress_per_point, embedding.stress_per_point)
     for name in ("labels", "stress", "normalised_stress", "n_iter", "status", "message"):
         assert getattr(back, name) == getattr(embedding, name)
+    np.testing.assert_array_equal(back.data.matrix, embedding.data.matrix)
+    assert back.data.weights is None
+    assert Embedding.load(embedding.save(path, with_data=False)).data is None
     assert [p.name for p in tmp_path.iterdir()] == ["map.npz"]
 
 

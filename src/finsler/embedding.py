@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.floating[Any]]
 
+WITH_DATA = 1000  # maps of up to this many points are saved with their data
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding:
@@ -45,6 +47,8 @@ class Embedding:
         Iterations it took.
     status, message : str
         How the solver ended, as a word and as a sentence.
+    data : Dissimilarities or None
+        What was embedded, to compare the map with.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class Embedding:
     n_iter: int
     status: str
     message: str
+    data: Dissimilarities | None = None
 
     @classmethod
     def from_solution(cls, solution: Solution, data: Dissimilarities) -> Embedding:
@@ -81,6 +86,7 @@ class Embedding:
             n_iter=solution.n_iter,
             status=solution.status,
             message=" ".join(filter(None, (solution.message, solution.note, data.note))),
+            data=data,
         )
 
     @property
@@ -172,25 +178,42 @@ class Embedding:
 
         return plot_map(self, **options)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the map to an npz file (arrays and JSON, no pickle). Labels must be strings, numbers, booleans or None."""
-        labels = None if self.labels is None else [_plain_label(label) for label in self.labels]
+    def save(self, path: str | os.PathLike[str], *, with_data: bool | None = None) -> Path:
+        """Write the map to an npz file (arrays and JSON, no pickle).
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; an existing file is replaced once the new one is complete.
+        with_data : bool, optional
+            Whether to keep the dissimilarities in the file; by default up to 1,000 points. Labels must be strings,
+            numbers, booleans or None.
+        """
         arrays = {
             "coordinates": self.coordinates,
             "drift": self.drift,
             "stress_per_point": self.stress_per_point,
         }
+        if with_data is None:
+            with_data = self.n_points <= WITH_DATA
+        if with_data and self.data is not None:
+            arrays["data_matrix"] = self.data.matrix
+            if self.data.weights is not None:
+                arrays["data_weights"] = self.data.weights
         record = {
             name: getattr(self, name)
             for name in ("stress", "normalised_stress", "n_iter", "status", "message")
         }
+        labels = None if self.labels is None else [_plain_label(label) for label in self.labels]
         return save_archive(path, "embedding", arrays, {**record, "labels": labels})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
         """Read a map that :meth:`save` wrote."""
         arrays, record = load_archive(path, "embedding")
-        fields: dict[str, Any] = {**arrays, **record}
+        matrix, weights = arrays.pop("data_matrix", None), arrays.pop("data_weights", None)
+        data = None if matrix is None else Dissimilarities(matrix, weights, record.get("labels"))
+        fields: dict[str, Any] = {**arrays, **record, "data": data}
         try:
             return cls(**fields)
         except TypeError as error:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from threadpoolctl import threadpool_limits
 
 from finsler.geometry.stress import axes_first
 from finsler.inputs.dissimilarities import Dissimilarities
@@ -230,7 +231,9 @@ def _grounded_cholesky(pair_weights: Array) -> Any:
     degree = -L.sum(axis=1)
     np.fill_diagonal(L, degree)
     L += degree.mean() / len(L)
-    return cho_factor(L, overwrite_a=True, check_finite=False)
+    # One thread: on a busy machine the threads of BLAS wait for each other far longer than the work takes.
+    with threadpool_limits(1, user_api="blas"):
+        return cho_factor(L, overwrite_a=True, check_finite=False)
 
 
 def conjugate_gradients(
