@@ -12,9 +12,11 @@ __version__ = "0.1.0"
 
 _HOME = {
     "FinslerMDS": "finsler.estimators.mds",
+    "FinslerIsomap": "finsler.estimators.isomap",
     "Embedding": "finsler.embedding",
     "embed_matrix": "finsler.recipes",
     "embed_graph": "finsler.recipes",
+    "embed_points": "finsler.recipes",
     "asymmetry_report": "finsler.geometry.asymmetry",
     "randers_distances": "finsler.geometry.randers",
     "load_flight_hours": "finsler.datasets.flights",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from finsler.embedding import Embedding
+from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.inputs.dissimilarities import as_dissimilarities
 from finsler.inputs.graph_distances import graph_distances
@@ -122,3 +124,62 @@ def embed_graph(
         **(reading or {}),
     )
     return FinslerMDS(n_components, alpha=alpha, **options).fit(data).result_
+
+
+def embed_points(
+    points: Any,
+    *,
+    drift: Any = None,
+    current: Any = None,
+    metric: Any = None,
+    n_components: int = 3,
+    alpha: float | str = 0.5,
+    weights: ArrayLike | None = None,
+    labels: Sequence[Any] | None = None,
+    **options: Any,
+) -> Embedding:
+    """Map points with a drift or a current at each: a sea, a wind, velocities of cells.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d) or DataFrame
+        One row per point. A DataFrame's index gives the labels.
+    drift : array-like of shape (n, d) or (d,), or callable, optional
+        Vectors that make going along them dear: a step u costs ``||u|| + drift.u``. A function is given points and
+        gives their vectors.
+    current : array-like of shape (n, d) or (d,), or callable, optional
+        Vectors that make going along them cheap: a step takes the time of a boat of speed 1 in this current.
+    metric : pair (M, omega) or callable, optional
+        The general case: a step u costs ``sqrt(u' M u) + omega.u``.
+    n_components : int
+        Dimension of the map, the height included.
+    alpha : float in [0, 1) or "auto"
+        Strength of the drift of the map; "auto" fits it to the data.
+    weights : array-like of shape (n, n), optional
+        Weight of each ordered pair.
+    labels : sequence, optional
+        Names of the points.
+    **options
+        Further parameters of :class:`~finsler.estimators.isomap.FinslerIsomap`, such as `n_neighbors`.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    A lane in a wind of a third of the boat's speed: 3/4 of a unit of time down the wind, 3/2 against it.
+
+    >>> from finsler import embed_points
+    >>> lane = embed_points([[0.0], [0.5], [1.0]], current=[1 / 3], n_neighbors=1, n_components=2)
+    >>> round(lane.distance(0, 2), 3), round(lane.distance(2, 0), 3)
+    (0.75, 1.5)
+    """
+    names = None if labels is None else list(labels)
+    if names is not None and len(names) != len(points):
+        raise ValueError(f"labels must have one entry per point: {len(points)} points, {len(names)} labels.")
+    isomap = FinslerIsomap(n_components, alpha=alpha, **options)
+    isomap.fit(points, drift=drift, current=current, metric=metric, weights=weights)
+    if names is None:
+        return isomap.result_
+    return replace(isomap.result_, labels=[names[i] for i in isomap.kept_.tolist()])

@@ -247,7 +247,8 @@ def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, n
                 j = int(np.argmax(unknown))
                 raise ValueError(
                     f"{name} contains NaN or infinity: from {data.name(i)} to {data.name(j)} it is {row[j]}. Pass "
-                    "missing='mask' to leave such ordered pairs out (weight 0), 'hinge' to keep unreachable ones far, or fill them in."
+                    "missing='mask' to leave such ordered pairs out (weight 0), 'hinge' to keep unreachable ones far, or "
+                    "fill them in."
                 )
             unknown[i] = False
             n_unknown += int(unknown.sum())

@@ -1,0 +1,302 @@
+"""FinslerIsomap: maps of points on a manifold with a drift or a current, with scikit-learn's manners."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from finsler.embedding import Embedding
+from finsler.inputs.dissimilarities import as_dissimilarities
+from finsler.inputs.fields import point_labels, randers_field
+from finsler.inputs.manifold import extend_geodesics, geodesics, kept_labels
+from finsler.solvers.placement import place
+from finsler.solvers.smacof import smacof
+
+Array = NDArray[np.floating[Any]]
+
+
+class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Map of points on a manifold where a drift or a current makes the way there differ from the way back.
+
+    Joins each point to its neighbours, measures the edges both ways with the Randers metric there, takes the lengths
+    of the shortest paths for dissimilarities, and finds points whose Randers distances
+    ``d(x, y) = ||y - x|| + alpha (y - x)[last]`` are close to them. Without a field this is Isomap with metric scaling.
+
+    Parameters
+    ----------
+    n_components : int, default=3
+        Dimension of the map, the height included: a sheet and the axis in which it is tilted.
+    alpha : float in [0, 1) or "auto", default=0.5
+        Strength of the drift of the map: straight up costs (1 + alpha)/(1 - alpha) times straight down. The map of a
+        sheet with a constant drift of norm a is tilted by an angle whose sine is a/alpha, so a smaller alpha shows
+        the asymmetry better, as long as it is above a. "auto" fits it to the data, which sheets hardly determine.
+    n_neighbors : int, default=10
+        Nearest points to which each point is joined.
+    radius : float, optional
+        Join all points within this distance instead.
+    graph : sparse matrix or transformer, optional
+        Neighbours from elsewhere instead, see :func:`~finsler.inputs.manifold.neighbourhood_graph`. New points are
+        joined by the ``transform`` of a transformer, and by `n_neighbors` if the graph is a matrix.
+    drift, current, metric : array-like, callable or None
+        The field, see :func:`~finsler.inputs.manifold.randers_edges`: a step u costs ``||u|| + drift.u``; or takes the
+        time of a boat of speed 1 in the current; or costs ``sqrt(u' M u) + omega.u`` with ``metric=(M, omega)``.
+        Functions, which give the vectors at the points they are given, belong here; arrays with one vector per sample
+        rather belong to ``fit``, whose arguments come before these.
+    zermelo : {"exact", "first-order"}, default="exact"
+        What a current means: travel times, or their approximation ``||u|| - current.u`` (the paper's).
+    rule : {"average", "start"}, default="average"
+        Measure an edge by the metrics of both its ends or of its start (the paper's).
+    unreachable : {"raise", "largest"}, default="raise"
+        If the neighbourhood graph is in several pieces: refuse, or map the largest and warn.
+    init, n_init, max_iter, tol, accelerate, time_limit, callback
+        Of the solver, as in :class:`~finsler.estimators.mds.FinslerMDS`.
+    dtype : {float64, float32}, default=float64
+        Type of ``dist_matrix_``.
+    n_jobs : int, optional
+        Threads; None means all cores. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random starts.
+    verbose : bool or "auto", default="auto"
+        Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_kept, n_components)
+        Coordinates of the map; the last column is the height.
+    kept_ : ndarray of shape (n_kept,)
+        Rows of ``X`` that are on the map: all, unless ``unreachable="largest"`` left some out.
+    result_ : Embedding
+        The map with its labels: measure, save, plot.
+    dist_matrix_ : ndarray of shape (n_kept, n_kept)
+        Lengths of the shortest paths, from row to column.
+    neighbours_graph_ : scipy.sparse.csr_array of shape (n_kept, n_kept)
+        Lengths of the edges, from row to column.
+    alpha_, drift_ : float, ndarray of shape (n_components,)
+        Strength of the drift of the map, and that drift itself.
+    stress_, normalised_stress_, stress_per_point_, history_, n_iter_, status_, message_
+        As in :class:`~finsler.estimators.mds.FinslerMDS`.
+    n_features_in_ : int
+        Columns seen by ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from finsler.estimators.isomap import FinslerIsomap
+    >>> points = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> isomap = FinslerIsomap(2, alpha=0.3).fit(points, drift=np.tile([0.3, 0.0], (60, 1)))
+    >>> west, east = np.argmin(points[:, 0]), np.argmax(points[:, 0])
+    >>> isomap.result_.distance(west, east) > isomap.result_.distance(east, west)
+    True
+    >>> isomap.transform([[0.5, 0.5]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 3,
+        *,
+        alpha: float | str = 0.5,
+        n_neighbors: int = 10,
+        radius: float | None = None,
+        graph: Any = None,
+        drift: Any = None,
+        current: Any = None,
+        metric: Any = None,
+        zermelo: str = "exact",
+        rule: str = "average",
+        unreachable: str = "raise",
+        init: str | ArrayLike = "classical",
+        n_init: int = 1,
+        max_iter: int = 500,
+        tol: float = 1e-7,
+        accelerate: bool = True,
+        time_limit: float | None = None,
+        callback: Callable[[Any], Any] | None = None,
+        dtype: DTypeLike = np.float64,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool | str = "auto",
+    ):
+        self.n_components = n_components
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.graph = graph
+        self.drift = drift
+        self.current = current
+        self.metric = metric
+        self.zermelo = zermelo
+        self.rule = rule
+        self.unreachable = unreachable
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.time_limit = time_limit
+        self.callback = callback
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        drift: Any = None,
+        current: Any = None,
+        metric: Any = None,
+        weights: ArrayLike | None = None,
+    ) -> FinslerIsomap:
+        """Find the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or DataFrame
+            Points, at least two; a DataFrame's index gives the labels.
+        y : ignored
+        drift, current, metric : array-like or callable, optional
+            The field, at most one of the three, in place of that of the constructor.
+        weights : array-like of shape (n, n), optional
+            Weight of each ordered pair; all 1 by default.
+        """
+        if self.unreachable not in ("raise", "largest"):
+            raise ValueError(
+                f"unreachable must be 'raise' or 'largest' here, got {self.unreachable!r}: pieces without a way between "
+                "them have no common frame."
+            )
+        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n = len(points)
+        if weights is not None and np.shape(weights) != (n, n):
+            raise ValueError(
+                f"weights must have shape ({n}, {n}), one for each ordered pair; got {np.shape(weights)}."
+            )
+        field = randers_field(X, **self._field(drift, current, metric), zermelo=self.zermelo)
+        graph = self.graph
+        self._transformer = clone(graph, safe=False) if hasattr(graph, "fit_transform") else None
+        if self._transformer is not None:
+            graph = self._transformer.fit_transform(points)
+        found = geodesics(
+            points, field, n_neighbors=self.n_neighbors, radius=self.radius, graph=graph, rule=self.rule,
+            unreachable=self.unreachable, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose,
+        )  # fmt: skip
+        if found.left_out:
+            warnings.warn(f"FinslerIsomap: {found.left_out}", UserWarning, stacklevel=2)
+        if weights is not None and found.left_out:
+            weights = np.asarray(weights)[np.ix_(found.kept, found.kept)]
+        if self.n_components > len(found.kept):
+            raise ValueError(
+                f"n_components={self.n_components} needs at least as many points; n_samples = {len(found.kept)}."
+            )
+        data = as_dissimilarities(found.matrix, weights, labels=kept_labels(point_labels(X), found))
+        data = replace(data, note=found.left_out)
+        solution = smacof(
+            data,
+            self.n_components,
+            self.alpha,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            accelerate=self.accelerate,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+            time_limit=self.time_limit,
+            verbose=self.verbose,
+        )
+        if solution.status == "max_iter":
+            warnings.warn(f"FinslerIsomap: {solution.message}", ConvergenceWarning, stacklevel=2)
+        elif solution.alpha_identifiable is False:
+            warnings.warn(f"FinslerIsomap: {solution.note}", UserWarning, stacklevel=2)
+        self._n_samples = n
+        self._fit_points = points[found.kept]
+        self._fit_field = found.field
+        self.kept_ = found.kept
+        self.dist_matrix_ = found.matrix
+        self.neighbours_graph_: csr_array = found.edges
+        self.result_ = Embedding.from_solution(solution, data)
+        self.embedding_ = solution.coordinates
+        self.drift_ = solution.drift
+        self.alpha_ = solution.alpha
+        self.stress_ = solution.stress
+        self.normalised_stress_ = self.result_.normalised_stress
+        self.stress_per_point_ = self.result_.stress_per_point
+        self.history_ = solution.history
+        self.n_iter_ = solution.n_iter
+        self.status_ = solution.status
+        self.message_ = self.result_.message
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """Find the map and return its coordinates, one row per sample; NaN where a point was left out.
+
+        The arguments are those of ``fit``.
+        """
+        self.fit(X, **fit_params)
+        if len(self.kept_) == self._n_samples:
+            return self.embedding_
+        rows = np.full((self._n_samples, self._n_features_out), np.nan)
+        rows[self.kept_] = self.embedding_
+        return rows
+
+    def transform(self, X: Any, *, drift: Any = None, current: Any = None, metric: Any = None) -> Array:
+        """Place new points into the fitted map, each independently of the others.
+
+        A new point is joined to its fitted neighbours, and from there the fitted paths go on.
+
+        Parameters
+        ----------
+        X : array-like of shape (k, d)
+            New points.
+        drift, current, metric : array-like or callable, optional
+            The field at the new points, at most one of the three. By default what the function gives there that gave
+            it at the fitted points; or if that was an array, the metric of the nearest fitted point.
+
+        Returns
+        -------
+        ndarray of shape (k, n_components)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=np.float64, reset=False)
+        given = {"drift": drift, "current": current, "metric": metric}
+        new_field = None
+        if any(values is not None for values in given.values()):
+            new_field = randers_field(X, **given, zermelo=self.zermelo)
+        elif self._fit_field.everywhere is not None:
+            new_field = self._fit_field.everywhere(points)
+        near = None if self._transformer is None else self._transformer.transform(points)[:, self.kept_]
+        to_fitted, from_fitted = extend_geodesics(
+            points, self._fit_points, self.dist_matrix_, self._fit_field, new_field,
+            n_neighbors=self.n_neighbors, radius=self.radius, near=near, rule=self.rule,
+        )  # fmt: skip
+        placed = place(
+            self.embedding_, self.drift_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
+        )
+        return placed.coordinates
+
+    def _field(self, drift: Any, current: Any, metric: Any) -> dict[str, Any]:
+        """Field given to a method, or else to the constructor."""
+        if drift is None and current is None and metric is None:
+            drift, current, metric = self.drift, self.current, self.metric
+        return {"drift": drift, "current": current, "metric": metric}
