@@ -35,6 +35,7 @@ lint: $(VENV)/.develop
 
 bench: $(VENV)/.develop
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 
 clean:
 	rm -rf $(VENV) output build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

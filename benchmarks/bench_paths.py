@@ -69,7 +69,7 @@ def cases():
     web, town = scale_free(20_000), grid(140)
     some = [rng.choice(graph.shape[0], 500, replace=False) for graph in (cloud, web, town)]
     yield "10-nn of 20,000 points, 500 sources", cloud, some[0], "dijkstra"
-    yield "10-nn of 20,000 points, 2,000 in a row", cloud, np.arange(2000), "dijkstra"
+    yield "10-nn of 20,000 points, 2,000 sources", cloud, np.arange(2000), "dijkstra"
     yield "10-nn of 20,000 points, 1 source", cloud, np.arange(1), "dijkstra"
     yield "Swiss roll 3,000, all pairs", roll, np.arange(3000), "dijkstra"
     yield "scale-free 20,000, 500 sources", web, some[1], "dijkstra"
