@@ -1,5 +1,6 @@
 import json
 import pickle
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -22,16 +23,23 @@ def embedding():
 def test_distance_by_label_and_by_number(embedding):
     d = embedding.distances()
     assert embedding.distance("JFK", "LAX") == pytest.approx(d[0, 1], rel=1e-12)
-    assert embedding.distance(0, "LAX") == embedding.distance("JFK", "LAX")
-    assert embedding.distance(3, "JFK") == pytest.approx(d[2, 0], rel=1e-12), "a label wins over a number"
-    assert embedding.distance(-1, 0) == pytest.approx(d[7, 0], rel=1e-12)
+    assert embedding.distance(3, "JFK") == pytest.approx(d[2, 0], rel=1e-12)
+    assert embedding.distance(np.int64(3), np.str_("JFK")) == embedding.distance(3, "JFK")
+    with pytest.raises(KeyError, match="No point is labelled 0"):  # numbers are labels here, so 0 is none
+        embedding.distance(0, "LAX")
+    plain = replace(embedding, labels=list("abcdefgh"))
+    assert plain.distance(0, "b") == plain.distance("a", "b") == pytest.approx(d[0, 1], rel=1e-12)
+    assert plain.distance(-1, 0) == pytest.approx(d[7, 0], rel=1e-12)
+    twins = replace(embedding, labels=list("aabcdefg"))
+    with pytest.raises(KeyError, match="2 points are labelled 'a': rows 0, 1"):
+        twins.distance("a", "b")
 
 
 def test_an_unknown_point_gets_a_hint(embedding):
     with pytest.raises(KeyError, match=r"No point is labelled 'JFX'. Did you mean 'JFK'"):
         embedding.distance("JFX", "LAX")
     with pytest.raises(IndexError, match="points 0 to 7"):
-        embedding.distance(99, 0)
+        replace(embedding, labels=None).distance(99, 0)
     with pytest.raises(KeyError):
         embedding.distance(True, 0)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress_per_point, total_square
-from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.inputs.dissimilarities import Dissimilarities, check_columns, plain_label
 from finsler.io import load_archive, save_archive
 from finsler.solvers.placement import place
 from finsler.solvers.solution import Solution
@@ -110,12 +110,22 @@ class Embedding:
         return self.coordinates[:, -1]
 
     def index(self, point: Any) -> int:
-        """Row of a point given by its label, or by its number if no label equals it."""
-        if self.labels is not None:
-            for i, label in enumerate(self.labels):
-                if type(label) is type(point) and label == point:
-                    return i
-        if isinstance(point, (int, np.integer)) and not isinstance(point, bool):
+        """Row of a point given by its label, or by its number if no label is a number."""
+        point = plain_label(point)
+        labels = self.labels or []
+        same = [
+            i
+            for i, label in enumerate(labels)
+            if label == point and isinstance(label, bool) == isinstance(point, bool)
+        ]
+        if len(same) > 1:
+            raise KeyError(
+                f"{len(same)} points are labelled {point!r}: rows {same[0]}, {same[1]}, ...; give the row."
+            )
+        if same:
+            return same[0]
+        numbered = not any(isinstance(label, int) for label in labels)  # else a number is meant as a label
+        if isinstance(point, int) and not isinstance(point, bool) and numbered:
             if -self.n_points <= point < self.n_points:
                 return int(point) % self.n_points
             raise IndexError(f"There is no point {point}: this map has points 0 to {self.n_points - 1}.")
@@ -135,8 +145,10 @@ class Embedding:
     def place(self, *, to_fitted: Any = None, from_fitted: Any = None, n_jobs: int | None = None) -> Array:
         """Coordinates of new points, from their dissimilarities to and/or from the points of this map.
 
-        See :func:`finsler.solvers.placement.place`.
+        See :func:`finsler.solvers.placement.place`. The columns of DataFrames must be the labels of the map.
         """
+        check_columns(to_fitted, self.labels, "to_fitted")
+        check_columns(from_fitted, self.labels, "from_fitted")
         return place(
             self.coordinates, self.drift, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
         ).coordinates
@@ -221,8 +233,7 @@ class Embedding:
 
 
 def _plain_label(label: Any) -> Any:
-    if isinstance(label, np.generic):
-        label = label.item()
+    label = plain_label(label)
     if label is None or isinstance(label, (str, int, float, bool)):
         return label
     raise TypeError(

@@ -41,7 +41,7 @@ def save_archive(
     """Write arrays and a JSON record as one npz file without pickles."""
     header = json.dumps({"kind": kind, "format": FORMAT, **record}, allow_nan=True)
     named = {"json": np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
-    return write_atomically(path, lambda file: np.savez_compressed(file, allow_pickle=False, **named))
+    return write_atomically(path, lambda file: np.savez_compressed(file, **named))
 
 
 def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

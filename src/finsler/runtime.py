@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 T = TypeVar("T")
 
@@ -44,9 +47,11 @@ def thread_count(n_jobs: int | None) -> int:
     """Threads meant by ``n_jobs``: None and -1 are all cores, -2 all but one, and so on."""
     if n_jobs is None:
         return cpu_count()
+    if not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}.")
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use a positive number, or None for all cores.")
-    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
 
 
 def map_blocks(
@@ -88,6 +93,19 @@ def map_blocks(
     for helper in helpers:
         helper.result()
     return results
+
+
+_blas_lock = Lock()
+
+
+@contextmanager
+def single_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: on small matrices, or a busy machine, its threads mostly wait for each other.
+
+    The limit is global, so one block at a time may set it: overlapping ones would restore each other's limit.
+    """
+    with _blas_lock, threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def available_memory() -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from finsler.embedding import Embedding
-from finsler.inputs.dissimilarities import Dissimilarities, as_dissimilarities, as_float_array
+from finsler.inputs.dissimilarities import (
+    Dissimilarities,
+    as_dissimilarities,
+    as_float_array,
+    check_columns,
+)
 from finsler.solvers.placement import place
 from finsler.solvers.smacof import smacof
 
@@ -156,7 +162,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Weight of each ordered pair; all 1 by default.
         """
         data = self._dissimilarities(X, weights)
-        if self.n_components > data.n_points:
+        if isinstance(self.n_components, Integral) and self.n_components > data.n_points:
             raise ValueError(
                 f"n_components={self.n_components} needs at least as many points; X has n_samples = {data.n_points}."
             )
@@ -234,8 +240,16 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _dissimilarities(self, X: Any, weights: ArrayLike | None) -> Dissimilarities:
         if self.metric == "precomputed":
-            validate_data(self, X, skip_check_array=True)
-            return as_dissimilarities(X, weights, missing=self.missing, name="X")
+            data = as_dissimilarities(X, weights, missing=self.missing, name="X")
+            if data is X:
+                self.n_features_in_ = data.n_points
+            else:
+                validate_data(
+                    self, X, skip_check_array=True
+                )  # after the checks, so that bad input changes nothing
+            return data
+        if isinstance(X, Dissimilarities):
+            raise TypeError(f"metric={self.metric!r} needs points, not dissimilarities.")
         labels = list(X.index) if hasattr(X, "index") and hasattr(X, "columns") else None
         self._fit_X = validate_data(self, X)
         D = self._both_ways(self._fit_X, self._fit_X)
@@ -243,6 +257,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return as_dissimilarities(D, weights, labels=labels, missing=self.missing)
 
     def _new_rows(self, values: Any, name: str) -> Array:
+        check_columns(values, self.result_.labels, name)
         rows = as_float_array(values, name)
         if self.missing == "raise" and not np.isfinite(rows).all():
             place = tuple(int(k) for k in np.argwhere(~np.isfinite(rows))[0])
@@ -258,7 +273,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return np.array([[float(self.metric(a, b, **params)) for b in Y] for a in X]).reshape(
                 len(X), len(Y)
             )
-        if self.metric in ("euclidean", "l2"):
+        if self.metric in ("euclidean", "l2") and not params:
             # From differences: scikit-learn's product form does not give 0 for equal points.
             return cdist(X, Y)
         return np.array(pairwise_distances(X, Y, metric=self.metric, **params), dtype=float)

@@ -15,6 +15,8 @@ Array = NDArray[Any]
 
 # Diagonals computed in floating point are not exactly zero; below this share of the largest entry they count as zero.
 DIAGONAL_TOLERANCE = 1e-6
+# Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
+LARGEST = 1e120
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ def as_dissimilarities(
     _check_square(matrix, name)
     n = len(matrix)
     if labels is not None:
-        labels = list(labels)
+        labels = [plain_label(label) for label in labels]
         if len(labels) != n:
             raise ValueError(
                 f"labels must have one entry per point: {name} has {n} rows, labels {len(labels)}."
@@ -124,12 +126,19 @@ def as_dissimilarities(
     if weights is not None:
         weights = _check_weights(weights, checked)
     n_unknown = _check_entries(checked, weights, missing, name)
+    if not np.isfinite(np.diagonal(matrix)).all():
+        matrix = matrix.copy()
+        np.fill_diagonal(matrix, 0)
     if n_unknown:
         require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
         known = np.isfinite(matrix)
         if missing == "hinge":
             unreachable = matrix == np.inf
             bound = float(matrix[known].max()) if far is None else far
+            if bound == 0:
+                raise ValueError(
+                    f"No dissimilarity in {name} is finite; say with far= how far unreachable pairs are."
+                )
             matrix = np.where(unreachable, matrix.dtype.type(-bound), matrix)
             known |= unreachable
         weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
@@ -160,7 +169,14 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
             f"{name} is a sparse matrix: Sparse data was passed, but dense data is required here, because absent "
             "entries could mean zero, missing or unreachable. Pass a dense array with NaN for missing pairs."
         )
-    array = np.asarray(values)
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
+    elif hasattr(values, "to_numpy") and any(str(t) != str(t).lower() for t in getattr(values, "dtypes", ())):
+        values = values.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable types
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind in "biuf":
@@ -203,6 +219,8 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
                 f"The rows and columns of {name} carry the same labels in different orders (first difference: row "
                 f"{_first_difference(index, columns)}). Reorder with {name}.loc[:, {name}.index]."
             )
+        if list(map(str, index)) == list(map(str, columns)):
+            return index  # numbers in the index, their text in the header of a CSV file
         if index == list(range(len(index))):
             return columns  # a frame read without an index column
         if columns == list(range(len(columns))):
@@ -214,15 +232,43 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
     return index
 
 
+def plain_label(label: Any) -> Any:
+    """Label as a plain Python object, so that 3 and numpy's 3 name the same point."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
+    """Raise ``ValueError`` if a DataFrame's columns carry other labels than the points they stand for."""
+    if labels is None or not hasattr(values, "columns"):
+        return
+    columns = list(values.columns)
+    if len(columns) == len(labels) and list(map(str, columns)) != list(map(str, labels)):
+        raise ValueError(
+            f"The columns of {name} are not the labels of the map in its order (first difference: "
+            f"{_first_difference(labels, columns)}). Reorder them."
+        )
+
+
 def _first_difference(index: list[Any], columns: list[Any]) -> str:
     k = next(k for k in range(len(index)) if index[k] != columns[k])
     return f"{k} is {index[k]!r}, column {k} is {columns[k]!r}"
 
 
 def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
+    own = frame_labels(weights, "weights")
+    if own is not None and data.labels is not None and list(map(str, own)) != list(map(str, data.labels)):
+        raise ValueError(
+            "The labels of weights are not those of the dissimilarities, in the same order. Reorder with "
+            "weights.loc[labels, labels]."
+        )
+    if np.ma.isMaskedArray(weights):
+        weights = np.ma.filled(weights, 0)
     checked = as_float_array(weights, "weights")
     if checked.shape != data.matrix.shape:
         raise ValueError(f"weights must have the shape of D, {data.matrix.shape}, got {checked.shape}.")
+    if not np.isfinite(np.diagonal(checked)).all():
+        checked = checked.copy()
+        np.fill_diagonal(checked, 0)
     for i, row in enumerate(checked):
         bad = ~(np.isfinite(row) & (row >= 0))
         if bad.any():
@@ -242,6 +288,11 @@ def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, n
         counts = np.ones(n, dtype=bool) if weights is None else weights[i] > 0
         finite = np.isfinite(row)
         if not finite.all():
+            if (row[counts] == -np.inf).any():
+                j = int(np.argmax(counts & (row == -np.inf)))
+                raise ValueError(
+                    f"{name} is -inf from {data.name(i)} to {data.name(j)}; inf means unreachable."
+                )
             unknown = ~finite & counts
             if missing == "raise" and unknown.any():
                 j = int(np.argmax(unknown))
@@ -269,7 +320,7 @@ def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, n
                     "missing='mask' if these values are unknown, or drop the point if it equals another."
                 )
             largest = max(largest, top)
-    if largest > 0 and not 1e-120 < largest < 1e120:
+    if largest > 0 and not 1 / LARGEST < largest < LARGEST:
         raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
     if n > 1 and not (diagonal <= DIAGONAL_TOLERANCE * largest).all():
         i = int(np.argmax(diagonal > DIAGONAL_TOLERANCE * largest))

@@ -250,6 +250,11 @@ def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...
         raise ValueError(
             f"graph has the length {weights[arc]} from node {row} to node {indices[arc]}. {cure}"
         )
+    absent = weights == np.inf
+    if absent.any():
+        rows = np.repeat(np.arange(n), np.diff(indptr))[~absent]
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        indices, weights = indices[~absent], weights[~absent]
     return n, (indptr.astype(np.int64), indices.astype(np.uint32), weights)
 
 

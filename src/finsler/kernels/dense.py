@@ -268,7 +268,8 @@ def squares_times(S, v, start, stop, out):
         row = S[i]
         total = 0.0
         for j in range(len(v)):
-            total += row[j] * row[j] * v[j]
+            s = np.float64(row[j])  # the square of a float32 may not be one
+            total += s * s * v[j]
         out[i] = total
 
 

@@ -116,7 +116,9 @@ class DoublyCentred:
                 )
             except ArpackNoConvergence:
                 values, vectors = eigh(self._formed(minus), subset_by_index=(n - possible, n - 1))
-        order = np.argsort(values)[::-1]
+        if len(values) < possible:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points
+            values, vectors = eigh(self._formed(minus))
+        order = np.argsort(values)[::-1][:possible]
         values, vectors = values[order], vectors[:, order]
         # Fix the signs, which an eigensolver leaves open: the entry of largest size is positive.
         top = np.abs(vectors).argmax(axis=0)

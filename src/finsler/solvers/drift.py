@@ -31,14 +31,20 @@ def best_drift(second_moment: Array, moment: Array) -> Array:
     >>> np.linalg.norm(best_drift(np.eye(2), np.array([3.0, 4.0]))).round(6)
     np.float64(0.999)
     """
-    values, vectors = np.linalg.eigh(second_moment)
-    used = values > FLAT**2 * max(values[-1], np.finfo(float).tiny)
+    scale = float(np.abs(second_moment).max())
+    if not scale > 0:
+        return np.zeros(len(moment))
+    values, vectors = np.linalg.eigh(
+        second_moment / scale
+    )  # in units of the data, so that tolerances are relative
+    moment = moment / scale
+    used = values > FLAT**2 * values[-1]
     components = np.where(used, vectors.T @ moment, 0.0)
     values = np.where(used, values, 1.0)
     omega = components / values
     if np.linalg.norm(omega) > ALPHA_MAX:
         # On the boundary, omega = (M + lambda I)^-1 moment with the lambda > 0 that gives it the right norm.
-        upper = float(np.linalg.norm(components)) / ALPHA_MAX
+        upper = 1.001 * float(np.linalg.norm(components)) / ALPHA_MAX
         shift = brentq(lambda shift: np.linalg.norm(components / (values + shift)) - ALPHA_MAX, 0.0, upper)
         omega = components / (values + shift)
         omega *= ALPHA_MAX / np.linalg.norm(omega)

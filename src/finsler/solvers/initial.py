@@ -30,6 +30,7 @@ class Initialiser:
         self.n_components = n_components
         self.n_jobs = n_jobs
         self._symmetric_and_heights = None if parts is None else (parts.S, parts.h)
+        self.skew_residual = None if parts is None else parts.skew_residual
 
     @property
     def parts(self) -> tuple[Array, Array]:

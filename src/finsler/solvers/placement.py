@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler.geometry.randers import drift_vector
-from finsler.inputs.dissimilarities import as_float_array
+from finsler.inputs.dissimilarities import LARGEST, as_float_array
 from finsler.kernels.placement import place_rows
 from finsler.runtime import map_blocks
 from finsler.solvers.solution import Solution
@@ -65,6 +65,8 @@ def place(
     X = np.ascontiguousarray(X, dtype=float)
     if X.ndim != 2:
         raise ValueError(f"X must be a 2-D array of fitted coordinates, got {X.ndim} dimension(s).")
+    if not np.isfinite(X).all():
+        raise ValueError(f"X is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
     omega = drift_vector(drift, X.shape[1])
     if omega[:-1].any():
         raise ValueError("The drift of a map must lie on its last axis.")
@@ -90,7 +92,7 @@ def place(
         )
     there, back = np.where(w_there > 0, there, 0.0), np.where(w_back > 0, back, 0.0)
     starts = _starts(X, there, back, w_there, w_back)
-    places, stress, n_iter = np.empty((k, X.shape[1])), np.empty(k), np.zeros(k, dtype=np.int64)
+    places, stress, n_iter = starts[:, 0].copy(), np.empty(k), np.zeros(k, dtype=np.int64)
 
     def task(_: int, start: int, stop: int) -> None:
         place_rows(
@@ -129,6 +131,9 @@ def _rows(values: ArrayLike, n: int, name: str) -> Array:
         raise ValueError(
             f"{name} is negative in row {i}, column {j}: {rows[i, j]}. Dissimilarities cannot be."
         )
+    largest = np.where(np.isfinite(rows), rows, 0).max(initial=0.0)
+    if largest > LARGEST:
+        raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
     return np.ascontiguousarray(rows)
 
 

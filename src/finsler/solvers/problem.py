@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from finsler.geometry.stress import axes_first
 from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels import dense
-from finsler.runtime import map_blocks, require_memory
+from finsler.runtime import map_blocks, require_memory, single_blas_thread
 from finsler.solvers.drift import best_drift, frame_of
 from finsler.solvers.parts import BLOCKS, Parts, triangle_edges
 
@@ -110,12 +109,13 @@ class WeightedProblem(Problem):
             4.0 * D.itemsize * n * n, f"Working copies of D and the weights for {n} points", "Use float32, or fewer points."
         )  # fmt: skip
         # Contiguous transposes: the kernel reads both directions of a pair side by side.
-        self.W = np.ascontiguousarray(weights, dtype=D.dtype)
+        # In units of the largest: weights of any magnitude give the same map.
+        self.unit = float(np.max(weights, initial=0.0)) or 1.0
+        self.W = np.divide(weights, self.unit, dtype=float).astype(D.dtype)
         self.symmetric_weights = bool((self.W == self.W.T).all())
         self.WT = self.W if self.symmetric_weights else np.ascontiguousarray(self.W.T)
         self.D = np.where(self.W > 0, D, 0)
         self.DT = np.ascontiguousarray(self.D.T)
-        # Weights of any magnitude give the same map; the solves are scaled by their mean.
         self.edges = triangle_edges(n, BLOCKS)
         self._solve: Callable[[Array], Array] | None = None
         self._solve_alpha = -1.0
@@ -142,7 +142,8 @@ class WeightedProblem(Problem):
         force = forces.sum(axis=0)[:m].T + np.outer(lifts.sum(axis=0), omega)
         Q = frame_of(omega)
         step = self._curvature_solver(float(np.linalg.norm(omega)))(force @ Q) @ Q.T
-        return Evaluation(float(rows.sum()), step, 2 * float(np.vdot(step, force)), omega)
+        stress, decrease = self.unit * float(rows.sum()), self.unit * 2 * float(np.vdot(step, force))
+        return Evaluation(stress, step, decrease, omega)
 
     def _fit_drift(self, XT: Array, X: Array, omega: Array) -> Array:
         n, m = X.shape
@@ -168,9 +169,12 @@ class WeightedProblem(Problem):
             alpha = float(np.ceil(alpha * 20) / 20)
         if self._solve is None or alpha != self._solve_alpha:
             self._solve_alpha = alpha
-            self._solve = (
-                self._factorised(alpha) if self.n_points <= FACTORISE else self._conjugate_gradients(alpha)
-            )
+            try:
+                self._solve = self._factorised(alpha) if self.n_points <= FACTORISE else None
+            except LinAlgError:  # weights of many magnitudes are not positive definite to rounding
+                self._solve = None
+            if self._solve is None:
+                self._solve = self._conjugate_gradients(alpha)
         return self._solve
 
     def _factorised(self, alpha: float) -> Callable[[Array], Array]:
@@ -232,7 +236,7 @@ def _grounded_cholesky(pair_weights: Array) -> Any:
     np.fill_diagonal(L, degree)
     L += degree.mean() / len(L)
     # One thread: on a busy machine the threads of BLAS wait for each other far longer than the work takes.
-    with threadpool_limits(1, user_api="blas"):
+    with single_blas_thread():
         return cho_factor(L, overwrite_a=True, check_finite=False)
 
 

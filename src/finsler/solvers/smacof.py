@@ -5,19 +5,19 @@ from __future__ import annotations
 import copy
 import time
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import stress as full_stress
 from finsler.geometry.stress import total_square
 from finsler.inputs.dissimilarities import Dissimilarities
-from finsler.runtime import Progress
+from finsler.runtime import Progress, single_blas_thread
 from finsler.solvers.classical import closed_form
 from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
 from finsler.solvers.initial import Initialiser
@@ -103,7 +103,7 @@ def smacof(
     parts = split(data.matrix, n_jobs) if data.weights is None else None
     starts = Initialiser(data, n_components, parts, n_jobs)
     total = total_square(data.matrix, data.weights)
-    given = _given_start(init, data.n_points, n_components)
+    given = _given_start(init, data.n_points, n_components, total)
 
     clear: bool | None = None
     note = ""
@@ -127,9 +127,9 @@ def smacof(
     for k in range(n_init):
         if given is not None and k == 0:
             X0 = given
-        elif init == "classical" and k == 0:
+        elif k == 0 and isinstance(init, str) and init == "classical":
             X0 = starts.classical(start_alpha)
-        elif init == "isomap" and k == 0:
+        elif k == 0 and isinstance(init, str) and init == "isomap":
             X0 = starts.isomap()
         else:
             X0 = starts.random(rng)
@@ -194,10 +194,17 @@ def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bo
     """
     S, h = starts.parts
     n = data.n_points
-    if h @ h <= 1e-24 * float(np.vdot(S, S)) / n:
+    square = float(np.einsum("ij,ij->", S, S, dtype=float))  # of float32 data, too
+    if h @ h <= 1e-24 * square / n:
         W = data.weights
         if W is None or not ((W > 0) & (W.T == 0)).any():
-            return 0.0, True, "The data are symmetric, so alpha is 0."
+            symmetric = starts.skew_residual is None or starts.skew_residual <= 1e-20 * square
+            why = (
+                "The data are symmetric"
+                if symmetric
+                else "The asymmetry runs in circles, which no heights show"
+            )
+            return 0.0, True, f"{why}, so alpha is 0."
         # No pair known both ways tells of asymmetry, but pairs known one way still pull at the drift.
         return ONE_WAY_ALPHA, False, "The drift rests on pairs known one way only."
     sample = np.sort(np.random.default_rng(0).permutation(n)[:PROFILE_POINTS])
@@ -210,7 +217,7 @@ def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bo
         return full_stress(closed_form(S, h, starts.n_components, alpha, 1), D, drift=alpha, n_jobs=1)
 
     grid = np.concatenate([[1e-4], np.linspace(0.02, 0.98, 13), [ALPHA_MAX]])
-    with threadpool_limits(1, user_api="blas"):  # threads only get in the way of matrices this small
+    with single_blas_thread():  # threads only get in the way of matrices this small
         values = [profile(a) for a in grid]
         k = int(np.argmin(values))
         bounds = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
@@ -243,7 +250,7 @@ def _leave_subspace(
     return X + 1e-3 * size * rng.standard_normal(X.shape)
 
 
-def _given_start(init: str | ArrayLike, n: int, m: int) -> Array | None:
+def _given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | None:
     if isinstance(init, str):
         if init not in ("classical", "isomap", "random"):
             raise ValueError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
@@ -255,22 +262,30 @@ def _given_start(init: str | ArrayLike, n: int, m: int) -> Array | None:
         )
     if not np.isfinite(X).all():
         raise ValueError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
+    X -= X.mean(axis=0)
+    size, expected = np.abs(X).max(), np.sqrt(total) / n
+    if size > 0 and not 1e-6 < expected / size < 1e6:  # so far off that squares would lose all digits
+        X *= expected / size
     return X
 
 
-def _number(alpha: float | str) -> float:
-    if isinstance(alpha, str) or not 0 <= float(alpha) < 1:
+def _number(alpha: Any) -> float:
+    if not isinstance(alpha, Real) or not 0 <= float(alpha) < 1:
         raise ValueError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
     return float(alpha)
 
 
-def _check(n_components: int, n_init: int, max_iter: int, tol: float, time_limit: float | None) -> None:
-    for name, value in (("n_components", n_components), ("n_init", n_init)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}.")
-    if max_iter < 0:
-        raise ValueError(f"max_iter must not be negative, got {max_iter}.")
-    if not tol >= 0:
-        raise ValueError(f"tol must not be negative, got {tol}.")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit must be positive, got {time_limit}.")
+def _check(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: Any) -> None:
+    for name, value, least in (
+        ("n_components", n_components, 1),
+        ("n_init", n_init, 1),
+        ("max_iter", max_iter, 0),
+    ):
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise TypeError(f"{name} must be a whole number, got {value!r}.")
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}.")
+    if not isinstance(tol, Real) or not tol >= 0:
+        raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+        raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
