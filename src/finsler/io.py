@@ -40,7 +40,7 @@ def save_archive(
 ) -> Path:
     """Write arrays and a JSON record as one npz file without pickles."""
     header = json.dumps({"kind": kind, "format": FORMAT, **record}, allow_nan=True)
-    named = {"json": np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
+    named: dict[str, Any] = {"json": np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
     return write_atomically(path, lambda file: np.savez_compressed(file, **named))
 
 

@@ -102,6 +102,7 @@ class WeightedProblem(Problem):
 
     def __init__(self, data: Dissimilarities, fixed_drift: Array | None, n_jobs: int | None = None):
         D, weights = data.matrix, data.weights
+        assert weights is not None, "without weights there is UniformProblem"
         self.n_points = n = len(D)
         self.fixed_drift = fixed_drift
         self.n_jobs = n_jobs if n > SMALL else 1

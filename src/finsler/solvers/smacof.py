@@ -285,7 +285,7 @@ def _check(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: 
             raise TypeError(f"{name} must be a whole number, got {value!r}.")
         if value < least:
             raise ValueError(f"{name} must be at least {least}, got {value}.")
-    if not isinstance(tol, Real) or not tol >= 0:
+    if not isinstance(tol, Real) or not float(tol) >= 0:
         raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
         raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
