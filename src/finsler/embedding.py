@@ -190,6 +190,12 @@ class Embedding:
 
         return plot_map(self, **options)
 
+    def explore(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a page to explore the map in a browser; see :func:`finsler.plotting.explorer.explore`."""
+        from finsler.plotting.explorer import explore
+
+        return explore(self, path, **options)
+
     def save(self, path: str | os.PathLike[str], *, with_data: bool | None = None) -> Path:
         """Write the map to an npz file (arrays and JSON, no pickle).
 

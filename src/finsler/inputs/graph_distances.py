@@ -112,13 +112,14 @@ def graph_distances(
         _require_one_piece(digraph)
     return Dissimilarities(
         data.matrix,
-        _weigh(data, WEIGHTINGS[weighting]),
+        weigh(data, WEIGHTINGS[weighting]),
         data.labels,
         note=" ".join([*notes, data.note]).strip(),
     )
 
 
-def _weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
+def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
+    """Weights ``1/d^power`` of the known pairs; those of the data if ``power`` is 0."""
     if power == 0:
         return data.weights
     D = np.abs(data.matrix)

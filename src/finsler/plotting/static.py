@@ -1,47 +1,79 @@
-"""Pictures of maps with matplotlib. Functions take ``ax`` and return the Axes."""
+"""The picture of a map, in one, two or three dimensions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from finsler.plotting.canvas import (
+    CHEAP,
+    DEAR,
+    QUIET,
+    axes_for,
+    both_shared,
+    colour_values,
+    draw_points,
+    draw_quietly,
+    equal_box,
+    equal_scale,
+    fit_words,
+    names_of,
+    note,
+    set_title,
+    size_in_points,
+)
 
 if TYPE_CHECKING:
     from finsler.embedding import Embedding
 
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'finsler[plot]'.") from error
-    return plt
+MOST_LABELS = 150  # points up to which labels are written unless asked for
 
 
 def plot_map(
     embedding: Embedding,
     *,
     ax: Any = None,
-    labels: bool | None = None,
+    labels: bool | Sequence[Any] | None = None,
     color: ArrayLike | None = None,
     color_label: str | None = None,
+    cmap: Any = "viridis",
+    arcs: Any = None,
+    unit_ball: bool = False,
+    size: float | None = None,
     title: str | None = None,
 ) -> Any:
-    """Draw a map in one, two or three dimensions, with the arrow of the drift.
+    """Draw a map in one, two or three dimensions, with the arrows of the drift.
 
     Parameters
     ----------
     embedding : Embedding
         The map. Beyond three dimensions the first two and the height are drawn.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    labels : bool, optional
-        Write labels beside the points; by default up to 150 points.
+        Where to draw; a new figure by default. A map in three dimensions needs ``projection="3d"``.
+    labels : bool or sequence of points, optional
+        Write labels beside all points, or beside those that are named (by label or number); by default beside all if
+        there are labels and at most 150 points. A label for which there is no room is left out, and a note says so;
+        in a window, zooming in brings it back.
     color : array-like of shape (n,), optional
-        Values or groups to colour by; the height by default.
+        What to colour by; the height by default. Numbers are values and get a colourbar. Words and booleans are groups
+        and get a legend, of the eleven largest and "others" if there are more than twelve. Where it is None or NaN,
+        points are hollow. To colour by groups that carry numbers, make them words: ``clusters.astype(str)``.
     color_label : str, optional
         What the colours mean.
+    cmap : str or matplotlib Colormap
+        Colours of values.
+    arcs : sequence of pairs, sparse array, Digraph or graph, optional
+        Arrows to draw: pairs ``(from, to)`` of labels or numbers, the entries of a sparse array of shape (n, n), or
+        whatever :func:`~finsler.inputs.graph.as_digraph` takes, whose nodes are then found by their labels.
+    unit_ball : bool
+        Explain the metric by its unit ball: how far one unit of effort leads in each direction, see :func:`unit_ball`.
+        Otherwise the key shows this for straight up and straight down only.
+    size : float, optional
+        Area of the points, in square points.
     title : str, optional
         Title; by default the size and the fit of the map.
 
@@ -54,114 +86,267 @@ def plot_map(
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> from finsler import embed_matrix
-    >>> ax = plot_map(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], alpha=0.2))
+    >>> ax = plot_map(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], alpha=0.2), unit_ball=True, arcs=[(0, 1)])
     >>> ax.get_ylabel()
     'height (up costs more)'
+    >>> matplotlib.pyplot.close(ax.figure)
     """
-    plt = _pyplot()
     X = embedding.coordinates
-    m = X.shape[1]
+    n, m = X.shape
     solid = m >= 3
-    if ax is None:
-        _, ax = plt.subplots(
-            figsize=(8, 7), subplot_kw={"projection": "3d"} if solid else {}, layout="constrained"
-        )
-    across = np.zeros(len(X)) if m == 1 else X[:, 0]
-    columns = (X[:, 0], X[:, 1], X[:, -1]) if solid else (across, X[:, -1])
-    values, ticks = _colour_values(embedding.height if color is None else color)
-    points = ax.scatter(*columns, c=values, cmap="viridis" if ticks is None else "tab10", s=22, zorder=3)
-    bar = ax.figure.colorbar(
-        points, ax=ax, shrink=0.7, label=color_label or ("height" if color is None else "")
-    )
-    if ticks is not None:
-        bar.set_ticks(range(len(ticks)), labels=ticks)
-    if labels is None:
-        labels = embedding.labels is not None and len(X) <= 150
-    if labels:
-        names = embedding.labels if embedding.labels is not None else range(len(X))
-        if solid:
-            for place, name in zip(zip(*columns, strict=True), names, strict=True):
-                ax.text(*place, f" {name}", fontsize=7)
-        else:
-            _write_labels(ax, np.column_stack(columns), [str(name) for name in names])
+    colours = colour_values(embedding.height if color is None else color, n)
+    pairs, outside = (np.empty((0, 2), dtype=int), 0) if arcs is None else _arc_ends(embedding, arcs)
+    named = _named(embedding, labels)
+    ax = axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=solid)
+    places = X[:, [0, 1, m - 1]] if solid else X if m == 2 else np.column_stack([np.zeros(n), X[:, 0]])
+    color_label = color_label or ("height" if color is None else "")
+    size = float(np.clip(6000 / n, 5, 24)) if size is None else size
+    remarks = [draw_points(ax, tuple(places.T), colours, color_label, cmap, size)]
     if solid:
         ax.set(xlabel="x1", ylabel="x2", zlabel="height (up costs more)")
-        ax.set_box_aspect([max(float(np.ptp(c)), 1e-12) for c in columns])
+        equal_box(ax, places)
+        _draw_drift_in_space(ax, embedding.alpha)
+    elif m == 2:
+        ax.set(xlabel="x1 (both directions cost the same)", ylabel="height (up costs more)")
+        equal_scale(ax)
     else:
-        ax.set(xlabel="x1" if m > 1 else "", ylabel="height (up costs more)")
-        ax.set_aspect("equal", adjustable="datalim")
-        _draw_drift(ax, embedding.alpha)
-    ratio = (1 + embedding.alpha) / (1 - embedding.alpha)
-    ax.set_title(
-        title
-        or f"{len(X)} points, normalised stress {embedding.normalised_stress:.3g}\n"
-        f"straight up costs {ratio:.3g} times straight down (alpha = {embedding.alpha:.3g})",
-        fontsize=10,
-    )
+        ax.set(ylabel="height (up costs more)", xlim=(-1.6, 1), xticks=[])
+        ax.axvline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
+    set_title(ax, title, _describe(embedding))
+    if m > 3:
+        across = X[:, : m - 1].var(axis=0)
+        share = float(across[2:].sum() / across.sum()) if across.sum() > 0 else 0.0
+        remarks.append(
+            f"Shown are x1, x2 and the height of a map in {m} dimensions; the others hold "
+            f"{share:.0%} of the variance across."
+        )
+    if outside:
+        remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
+    _arrange(ax, embedding, places, named, unit_ball, bool(len(pairs)), "\n".join(filter(None, remarks)))
+    if len(pairs):
+        _draw_arcs(ax, places, pairs, size, flat=m == 1)
     return ax
 
 
-def _colour_values(color: ArrayLike) -> tuple[Any, list[str] | None]:
-    """Numbers to colour by, and the names of groups if ``color`` holds words."""
-    values = np.asarray(color)
-    if values.dtype.kind in "OUSb":
-        names, codes = np.unique(values.astype(str), return_inverse=True)
-        return codes, names.tolist()
-    return values, None
+def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
+    """Points that one unit of effort reaches from the origin, in a plane through the axis of the drift.
+
+    The curve ``||u|| + alpha u_y = 1``, in polar coordinates ``r = 1 / (1 + alpha sin(theta))``: an ellipse with the
+    origin in a focus, which reaches ``1 / (1 + alpha)`` up and ``1 / (1 - alpha)`` down.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1)
+        Strength of the drift.
+    n_points : int
+        Points on the closed curve; the last equals the first.
+
+    Returns
+    -------
+    ndarray of shape (n_points, 2)
+
+    Examples
+    --------
+    >>> unit_ball(0.5, 5).round(3) + 0.0
+    array([[ 1.   ,  0.   ],
+           [ 0.   ,  0.667],
+           [-1.   ,  0.   ],
+           [ 0.   , -2.   ],
+           [ 1.   ,  0.   ]])
+    """
+    if not 0 <= alpha < 1:
+        raise ValueError(f"alpha must lie in [0, 1), got {alpha}.")
+    theta = np.linspace(0, 2 * np.pi, n_points)
+    radius = 1 / (1 + alpha * np.sin(theta))
+    return np.column_stack([radius * np.cos(theta), radius * np.sin(theta)])
 
 
-def _draw_drift(ax: Any, alpha: float) -> None:
-    """Two arrows in the margin, as long as what a unit of effort reaches: short up, long down."""
+def _describe(embedding: Embedding) -> str:
+    """Size and fit of a map, as a title."""
+    alpha = embedding.alpha
+    fit = f"{embedding.n_points} points, normalised stress {fit_words(embedding.normalised_stress)}"
+    if alpha == 0:
+        return f"{fit}\nboth ways cost the same (alpha = 0)"
+    return (
+        f"{fit}\nstraight up costs {(1 + alpha) / (1 - alpha):.3g} times straight down (alpha = {alpha:.3g})"
+    )
+
+
+def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[int]:
+    """Numbers of the points that get a label."""
+    if labels is None:
+        labels = embedding.labels is not None and embedding.n_points <= MOST_LABELS
+    if isinstance(labels, bool | np.bool_):
+        return list(range(embedding.n_points)) if labels else []
+    if isinstance(labels, str):
+        raise TypeError(f"labels must be True, False or a list of points, got {labels!r}; try [{labels!r}].")
+    return sorted({embedding.index(_own(point)) for point in labels})
+
+
+def _arrange(
+    ax: Any,
+    embedding: Embedding,
+    places: NDArray[Any],
+    named: list[int],
+    ball: bool,
+    arcs: bool,
+    remarks: str,
+) -> None:
+    """Write the labels, the key and the note, and leave their places to an Arranger."""
+    from finsler.plotting.labels import FONT_SIZE, Arranger
+
+    m = embedding.n_components
+    names = names_of(embedding)
+    written = {
+        i: ax.annotate(
+            names[i], places[i, :2], (0, 0), textcoords="offset points", fontsize=FONT_SIZE, ha="center", va="center",
+            zorder=100, annotation_clip=False, parse_math=False, in_layout=False, gid="label",
+        )
+        for i in named
+    }  # fmt: skip
+    key = _key(ax, embedding.alpha, ball) if ball or embedding.alpha > 0 else None
+    words = note(ax, remarks) if written or remarks else None
+    columns = () if m > 1 else (1,) if arcs else (1, -1)
+    room = 2 if m == 2 and key is not None and not both_shared(ax) else 0
+    ax.add_artist(Arranger(places, written, key, words, columns, room))
+    draw_quietly(ax)
+    if written or room:
+        draw_quietly(ax)  # with the limits and the note that the arranger chose
+
+
+def _key(ax: Any, alpha: float, ball: bool) -> Any:
+    """Box with arrows as long as what a unit of effort reaches, short up and long down; with the ball around them."""
+    from matplotlib.lines import Line2D
+    from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea
+    from matplotlib.patches import FancyArrowPatch, Polygon
+    from matplotlib.text import Text
+    from matplotlib.transforms import Affine2D
+
+    up, down = 1 / (1 + alpha), 1 / (1 - alpha)
+    tall = float(np.clip(0.15 * size_in_points(ax)[1], 44, 74))  # of the arrows, in points
+    scale = tall / (up + down)
+    curve = unit_ball(alpha)
+    left = scale * float(np.abs(curve[:, 0]).max()) if ball else 5.0
+    area = DrawingArea(left + (max(left, 34) + 86 if ball else 112), tall + (18 if ball else 0))
+    frame = Affine2D().scale(scale).translate(left, scale * down) + area.get_transform()
+    if ball:
+        area.add_artist(
+            Polygon(curve, closed=True, fc="#0072b218", ec="#555555", lw=1, transform=frame, gid="unit ball")
+        )
+        circle = unit_ball(0.0)
+        area.add_artist(Line2D(*circle.T, color="#999999", lw=0.7, ls=":", transform=frame))
+        area.add_artist(Text(0, tall + 11, "one unit of effort leads this far", fontsize=7, color="#333333"))
+    rows = (
+        (1, up, DEAR, f"up 1/(1+α) = {up:.3g}" if ball else f"up costs {round(1 + alpha, 3):g} per unit"),
+        (
+            -1,
+            down,
+            CHEAP,
+            f"down 1/(1−α) = {down:.3g}" if ball else f"down costs {round(1 - alpha, 3):g} per unit",
+        ),
+    )
+    for sign, reach, colour, text in rows:
+        arrow = FancyArrowPatch((0, 0), (0, sign * reach), arrowstyle="-|>", lw=1.6, color=colour,
+                                mutation_scale=float(np.clip(0.7 * scale * reach, 3, 9)),
+                                shrinkA=0, shrinkB=0, transform=frame, gid="drift")  # fmt: skip
+        area.add_artist(arrow)
+        at = left + (max(left, 34) + 4 if ball else 8)
+        middle = scale * (down + sign * reach * (0.6 if ball else 0.5))
+        area.add_artist(Text(at, middle, text, fontsize=7.5, color=colour, va="center"))
+    area.add_artist(Line2D([0], [0], marker="o", ms=2.5, color="#333333", transform=frame))
+    box = AnchoredOffsetbox("lower left", child=area, pad=0.4, borderpad=0.4, frameon=True)
+    box.patch.set(fc="#ffffffd0", ec="#dddddd", lw=0.6)
+    box.set(zorder=95, in_layout=False)
+    ax.add_artist(box)
+    return box
+
+
+def _draw_drift_in_space(ax: Any, alpha: float) -> None:
+    """Arrow beside the nearest upright edge of the box of a 3-D map; the key says what it means."""
     if alpha == 0:
         return
-    scale = 0.16 * (1 - alpha)  # keeps the longer one within the corner
-    style = {"arrowstyle": "-|>", "lw": 2}
-    up, down = scale / (1 + alpha), scale / (1 - alpha)
-    for length, sign, colour, text in (
-        (up, 1, "tab:red", "up: costs more"),
-        (down, -1, "tab:green", "down: less"),
-    ):
-        ax.annotate(
-            "", xy=(0.035, 0.2 + sign * length), xytext=(0.035, 0.2), xycoords="axes fraction",
-            arrowprops={**style, "color": colour}, zorder=4,
-        )  # fmt: skip
-        ax.text(
-            0.05,
-            0.2 + sign * length * 0.7,
-            text,
-            transform=ax.transAxes,
-            color=colour,
-            fontsize=8,
-            va="center",
+    (left, right), (front, back), (low, high) = ax.get_xlim(), ax.get_ylim(), ax.get_zlim()
+    x, y = left - 0.04 * (right - left), front - 0.04 * (back - front)
+    length = max(0.5 * (high - low), 0.2 * max(right - left, back - front))
+    ax.quiver(x, y, low, 0, 0, length, color=DEAR, lw=2, arrow_length_ratio=0.25, gid="drift")
+    ax.text(x, y, low + 1.05 * length, "up", color=DEAR, fontsize=8, ha="center", va="bottom")
+
+
+def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
+    """Numbers of the points where arcs begin and end, and how many arcs do so off the map."""
+    n = embedding.n_points
+    if issparse(arcs):
+        sparse: Any = arcs
+        if sparse.shape != (n, n):
+            raise ValueError(
+                f"arcs has shape {sparse.shape}; a sparse array needs ({n}, {n}) for {n} points."
+            )
+        stored = sparse.tocoo()
+        return np.column_stack([stored.row, stored.col]).astype(np.intp), 0
+    if isinstance(arcs, list | tuple | np.ndarray):
+        rows = [tuple(arc) if isinstance(arc, list | tuple | np.ndarray) else (arc,) for arc in arcs]
+        wrong = next((k for k, row in enumerate(rows) if len(row) not in (2, 3)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"arcs must be pairs (from, to) of labels or numbers; arcs[{wrong}] is {arcs[wrong]!r}."
+            )
+        found = [(embedding.index(_own(a)), embedding.index(_own(b))) for a, b, *_ in rows]
+        return np.array(found, dtype=np.intp).reshape(-1, 2), 0
+    from finsler.inputs.graph import as_digraph
+
+    graph = as_digraph(arcs)
+    place = {label: i for i, label in enumerate(range(n) if embedding.labels is None else embedding.labels)}
+    numbers = np.array([place.get(node, -1) for node in graph.nodes])
+    stored = graph.matrix.tocoo()
+    ends = np.column_stack([numbers[stored.row], numbers[stored.col]]).astype(np.intp)
+    on_map = (ends >= 0).all(axis=1)
+    if len(ends) and not on_map.any():
+        raise ValueError(
+            f"arcs has nodes such as {graph.nodes[0]!r}, and none of its {len(ends)} arcs joins two labels of the map. "
+            "Give the map the graph's labels, or arcs as pairs of numbers."
         )
+    return ends[on_map], int((~on_map).sum())
 
 
-def _write_labels(ax: Any, places: Any, names: list[str]) -> None:
-    """Write each label on the first of eight sides of its point where it covers no point and no other label."""
-    figure = ax.figure
-    figure.draw_without_rendering()
-    pixels = ax.transData.transform(places)
-    renderer = figure.canvas.get_renderer()
-    taken: list[Any] = []
-    sides = [(5, 0, "left", "center"), (-5, 0, "right", "center"),
-             (0, 5, "center", "bottom"), (0, -5, "center", "top"),
-             (4, 4, "left", "bottom"), (-4, 4, "right", "bottom"),
-             (4, -4, "left", "top"), (-4, -4, "right", "top")]  # fmt: skip
-    for place, name in zip(places, names, strict=True):
-        best, best_cost, best_box = sides[0], np.inf, None
-        text = ax.annotate(name, place, (5, 0), textcoords="offset points", fontsize=7, annotation_clip=False)
-        for side in sides:
-            dx, dy, horizontal, vertical = side
-            text.set(ha=horizontal, va=vertical)
-            text.xyann = (dx, dy)
-            box = text.get_window_extent(renderer)
-            cost = sum(box.overlaps(other) for other in taken) * 2
-            cost += int(((pixels > box.p0) & (pixels < box.p1)).all(axis=1).sum())
-            if cost < best_cost:
-                best, best_cost, best_box = side, cost, box
-            if cost == 0:
-                break
-        text.set(ha=best[2], va=best[3])
-        text.xyann = best[:2]
-        if best_box is not None:
-            taken.append(best_box)
+def _own(point: Any) -> Any:
+    """Take a number out of numpy, as labels compare by type."""
+    return point.item() if isinstance(point, np.generic) else point
+
+
+def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: float, *, flat: bool) -> None:
+    """Thin arrows from point to point."""
+    pairs = pairs[(places[pairs[:, 0]] != places[pairs[:, 1]]).any(axis=1)]
+    start, end = places[pairs[:, 0]], places[pairs[:, 1]]
+    fade = float(np.clip(8 / np.sqrt(max(len(pairs), 1)), 0.15, 0.7))
+    if places.shape[1] == 3:
+        ax.quiver(
+            *start.T,
+            *(end - start).T,
+            color="#444444",
+            alpha=fade,
+            lw=0.9,
+            arrow_length_ratio=0.06,
+            gid="arcs",
+        )
+    elif flat:
+        from matplotlib.patches import FancyArrowPatch
+
+        # Beside the line of points, wide for long ways; those that go up on the outside of those that come down.
+        for (_, low), (_, high) in zip(start, end, strict=True):
+            colour = DEAR if high > low else CHEAP
+            ax.add_patch(
+                FancyArrowPatch(
+                    (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=colour, alpha=fade, zorder=2,
+                    shrinkA=2, shrinkB=2, connectionstyle=f"arc3,rad={-0.5 if high > low else 0.35}", gid="arcs",
+                )
+            )  # fmt: skip
+    else:
+        step = end - start
+        pixels = ax.transData.transform(end) - ax.transData.transform(start)
+        length = np.maximum(np.linalg.norm(pixels, axis=1), 1e-9)
+        gap = (np.sqrt(size) / 2 + 1) * ax.figure.dpi / 72  # the heads stop at the rim of the points
+        step = step * np.maximum(1 - gap / length, 0.1)[:, None]
+        ax.quiver(
+            *start.T, *step.T, angles="xy", scale_units="xy", scale=1, units="inches", width=0.007, headwidth=7,
+            headlength=9, headaxislength=8, color=QUIET, alpha=fade, zorder=2, gid="arcs",
+        )  # fmt: skip

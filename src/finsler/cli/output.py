@@ -1,0 +1,207 @@
+"""Where the command line writes maps: checked before anything is computed, and each file whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from finsler.cli.errors import Mistake, explain, say
+from finsler.io import write_atomically
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from finsler.embedding import Embedding
+
+PICTURES = (".png", ".svg", ".pdf")
+KNOWN = (".html", *PICTURES, ".csv", ".npz")
+# What each needs beside the base install; both come with the extra "plot".
+_NEEDS = {".html": "plotly", **dict.fromkeys(PICTURES, "matplotlib")}
+
+
+class Target(NamedTuple):
+    """A file to write, or stdout if there is no path."""
+
+    path: Path | None
+    suffix: str
+
+
+def plan(
+    outs: Sequence[str], *, force: bool, inputs: Sequence[str] = (), known: Sequence[str] = KNOWN
+) -> list[Target]:
+    """Check where output goes, before the work begins.
+
+    Parameters
+    ----------
+    outs : sequence of str
+        Paths as the user gave them; ``-`` is CSV to stdout.
+    force : bool
+        Whether existing files may be replaced.
+    inputs : sequence of str
+        Files that are read, and so never written.
+    known : sequence of str
+        Suffixes that make sense here.
+    """
+    targets: list[Target] = []
+    seen: dict[Any, str] = {}
+    read = {Path(name).resolve() for name in inputs if name != "-"}
+    for out in outs:
+        path = None if out == "-" else Path(out)
+        key = path and path.resolve()
+        if key in seen:
+            raise Mistake(f"--out {out} and --out {seen[key]} are the same; give each output once.")
+        seen[key] = out
+        if path is None:
+            targets.append(Target(None, ".csv"))
+            continue
+        suffix = path.suffix.lower()
+        if suffix not in known:
+            raise Mistake(
+                f"--out {out}: the suffix {suffix or '(none)'} is not known; known are {' '.join(known)}, and - for CSV on "
+                "stdout."
+            )
+        if path.is_dir():
+            raise Mistake(f"--out {out} is a folder; name a file.")
+        if not path.parent.is_dir():
+            raise Mistake(f"--out {out}: there is no folder {path.parent}; make it first.")
+        if key in read:
+            raise Mistake(f"--out {out} is the file that is read.")
+        if path.exists() and not force:
+            raise Mistake(f"{out} exists already; --force replaces it.")
+        if not os.access(path.parent, os.W_OK):
+            raise Mistake(f"--out {out}: the folder {path.parent} cannot be written to.")
+        if not available(suffix):
+            raise Mistake(f"--out {out} needs {_NEEDS[suffix]}: pip install 'finsler[plot]'")
+        targets.append(Target(path, suffix))
+    return sorted(targets, key=lambda target: target.path is None)  # stdout last: a pipe may break
+
+
+def available(suffix: str) -> bool:
+    """Whether what files with this suffix need is installed."""
+    return suffix not in _NEEDS or find_spec(_NEEDS[suffix]) is not None
+
+
+def write(
+    targets: Sequence[Target],
+    embedding: Embedding,
+    *,
+    attributes: dict[str, NDArray[Any]] | None = None,
+    color: str | None = None,
+    title: str | None = None,
+    table: str | None = None,
+    quiet: bool = False,
+) -> None:
+    """Write a map to each target; if one fails, the others are written all the same.
+
+    ``table`` replaces the CSV text of the map.
+    """
+    text = map_csv(embedding) if table is None else table
+    written: list[str] = []
+    failure: Exception | None = None
+    for path, suffix in targets:
+        try:
+            if path is None or suffix == ".csv":
+                write_text(path, text)
+            elif suffix == ".npz":
+                embedding.save(path)
+            elif suffix == ".html":
+                from finsler.plotting.explorer import explore
+
+                explore(embedding, path, attributes=attributes or None, title=title)
+            else:
+                _draw(embedding, path, attributes or {}, color, title)
+            written += [] if path is None else [str(path)]
+        except Exception as error:
+            if failure is not None:
+                say(f"finsler: {path}: {explain(error) or error!r}")
+            failure = failure or error
+    if written and not quiet:
+        say(f"Written: {', '.join(written)}")
+    if failure is not None:
+        raise failure
+
+
+def _draw(
+    embedding: Embedding, path: Path, attributes: dict[str, Any], color: str | None, title: str | None
+) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    options = {} if color is None else {"color": attributes[color], "color_label": color}
+    figure: Any = embedding.plot(title=title, **options).figure
+    kind = path.suffix.lower().removeprefix(".")
+    try:
+        write_atomically(path, lambda file: figure.savefig(file, format=kind, dpi=150))
+    finally:
+        plt.close(figure)
+
+
+def map_csv(embedding: Embedding) -> str:
+    """Give a map as CSV: label, x1, ..., height, stress_share."""
+    labels = range(embedding.n_points) if embedding.labels is None else embedding.labels
+    return coordinates_csv(labels, embedding.coordinates, "stress_share", embedding.stress_per_point)
+
+
+def coordinates_csv(labels: Sequence[Any], X: NDArray[Any], last: str, values: NDArray[Any]) -> str:
+    """CSV with a label, coordinates and one more number a row; numbers in full, so that nothing is lost."""
+    names = ["label", *(f"x{k + 1}" for k in range(X.shape[1] - 1)), "height", last]
+    rows = ([label, *x, value] for label, x, value in zip(labels, X.tolist(), values.tolist(), strict=True))
+    return csv_text([names, *rows])
+
+
+def csv_text(rows: Sequence[Sequence[Any]]) -> str:
+    """Write rows as CSV that :func:`finsler.inputs.tables.read_table` reads back: text that needs it is quoted."""
+    lines = io.StringIO()
+    plain, quoted = (
+        csv.writer(lines, lineterminator="\n", quoting=q) for q in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+    )
+    for row in rows:
+        comment = str(row[0]).lstrip()[:1] in ("#", "%")
+        (quoted if comment else plain).writerow(row)
+    return lines.getvalue()
+
+
+def matrix_csv(D: NDArray[Any], labels: Sequence[Any]) -> str:
+    """Write a matrix as CSV with its labels in the first row and column; NaN are empty cells."""
+    rows = (
+        [label, *("" if math.isnan(x) else x for x in row)]
+        for label, row in zip(labels, D.tolist(), strict=True)
+    )
+    return csv_text([["", *labels], *rows])
+
+
+def print_json(record: Any) -> None:
+    """Print plain Python data as JSON; what JSON cannot say, NaN and inf, becomes null."""
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: clean(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [clean(item) for item in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    write_text(None, json.dumps(clean(record), indent=2) + "\n")
+
+
+def write_text(path: Path | None, text: str) -> None:
+    """Write text to a file, whole or not at all, or to stdout if there is no path."""
+    if path is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())  # UTF-8 with plain line ends, as in files
+        sys.stdout.buffer.flush()
+        return
+
+    def write(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
+    write_atomically(path, write)

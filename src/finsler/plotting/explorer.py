@@ -1,0 +1,267 @@
+"""One page to explore a map: measure both ways, find neighbours, see where it fits badly. It opens offline.
+
+The page is ``explorer_assets/page.html`` with its style, its script, plotly.js and the map written into it. Whatever
+the user named (labels, attributes, title) travels as JSON or escaped, and the script shows it as text, never as HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import os
+import re
+from importlib.resources import files
+from numbers import Real
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.geometry.asymmetry import asymmetry_report
+from finsler.geometry.randers import randers_distance_blocks
+from finsler.io import write_atomically
+
+if TYPE_CHECKING:
+    from finsler.embedding import Embedding
+    from finsler.inputs.dissimilarities import Dissimilarities
+
+DATA_POINTS = 1_500  # maps of up to this many points bring their data along, 4 bytes an ordered pair
+MAX_POINTS = 20_000  # beyond, a random sample is shown
+WORST_PAIRS = 30
+SCRIPTS = ("measure.js", "picture.js", "labels.js", "panel.js")
+REPORT_NAMES = 24  # columns that the names take in a printed asymmetry report
+
+
+def explore(
+    embedding: Embedding,
+    path: str | os.PathLike[str],
+    *,
+    attributes: Any = None,
+    title: str | None = None,
+    random_state: int | None = 0,
+) -> Path:
+    """Write a page on which a map can be turned, searched and measured both ways.
+
+    It is one HTML file that needs no network: click a point and then another to read the way there and the way back, on
+    the map and in the data.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The map. Beyond three dimensions the first two and the height are drawn; distances use all.
+    path : path-like
+        Where to; an existing file is replaced once the new one is complete.
+    attributes : dict of sequences or DataFrame, optional
+        More about the points, to show and to colour by: numbers on a scale, words as groups. One value per point, in
+        the order of the map; rows of a DataFrame are found by the map's labels if its index holds them.
+    title : str, optional
+        Heading of the page.
+    random_state : int, optional
+        Seed of the sample that is shown of a map of more than 20,000 points. The page carries the data of maps of up
+        to 1,500 points, and says so if it leaves anything out.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from finsler import embed_matrix
+    >>> towns = embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = explore(towns, f"{folder}/towns.html", attributes={"people": [120, 80, 45]})
+    ...     page.name, page.stat().st_size > 1_000_000
+    ('towns.html', True)
+    """
+    library = _plotlyjs()
+    record = _record(embedding, _columns(embedding, attributes), title, random_state)
+    assets = files("finsler.plotting") / "explorer_assets"
+
+    def asset(name: str) -> str:
+        return (assets / name).read_text(encoding="utf-8")
+
+    parts = {"style": asset("page.css"), "script": "\n".join(map(asset, SCRIPTS))}
+    parts["title"] = html.escape(record["title"])
+    # In JSON, < can only stand in strings: written as \u003c, nothing there can end the script element.
+    parts["record"] = json.dumps(record, allow_nan=False).replace("<", "\\u003c")
+    parts["plotly"] = library.replace("</script", "<\\/script")
+    page = re.sub(r"\{\{(.+?)\}\}", lambda place: parts[place[1]], asset("page.html"))
+
+    def write(file: IO[bytes]) -> None:
+        file.write(page.encode("utf-8", "replace"))
+
+    return write_atomically(path, write)
+
+
+def _plotlyjs() -> str:
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise ImportError("The explorer needs plotly: pip install 'finsler[plot]'.") from error
+    return str(get_plotlyjs())
+
+
+def _record(
+    embedding: Embedding, columns: list[tuple[str, list[Any]]], title: str | None, seed: int | None
+) -> dict[str, Any]:
+    """Everything the script needs, ready for JSON."""
+    n, m, data = embedding.n_points, embedding.n_components, embedding.data
+    shown = np.arange(n)
+    notes, without_data = [], ""
+    if n > MAX_POINTS:
+        shown = np.sort(np.random.default_rng(seed).choice(n, MAX_POINTS, replace=False))
+        notes.append(f"A random {MAX_POINTS:,} of the {n:,} points are shown.")
+    if m > 3:
+        notes.append(f"Drawn are two of the {m} axes and the height; distances use all {m}.")
+    if data is None:
+        without_data = "not kept with this map"
+    elif n > DATA_POINTS:
+        without_data = "not on this page"
+        notes.append(
+            f"The data of {n:,} points would make this page too heavy: distances are those on the map, and "
+            "only the worst-fitted pairs are compared with the data."
+        )
+    names = [str(i) for i in range(n)] if embedding.labels is None else list(map(str, embedding.labels))
+    return {
+        "title": f"Map of {n:,} point{'s' if n > 1 else ''}" if title is None else str(title),
+        "notes": notes,
+        "dimension": m,
+        "drift": embedding.drift.tolist(),
+        "coordinates": _packed(embedding.coordinates[shown]),
+        "labels": [names[i] for i in shown],
+        "named": embedding.labels is not None,
+        "columns": [_column(name, [values[i] for i in shown]) for name, values in columns],
+        "data": None if data is None or without_data else _packed_data(data),
+        "without_data": without_data,
+        "worst": None if data is None else _worst_pairs(embedding, data, shown),
+        "weighted": data is not None and data.weights is not None,
+        "fit": _fit(embedding),
+        "report": None if data is None or n < 2 else _report(data, names),
+    }
+
+
+def _columns(embedding: Embedding, attributes: Any) -> list[tuple[str, list[Any]]]:
+    """What to colour by: height, share of the stress and the attributes, each with one value per point."""
+    columns = [("height", embedding.height.tolist())]
+    columns.append(("share of the stress", embedding.stress_per_point.tolist()))
+    if attributes is None:
+        return columns
+    if not hasattr(attributes, "items"):
+        kind = type(attributes).__name__
+        raise TypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
+    n, rows = embedding.n_points, None
+    if hasattr(attributes, "index") and hasattr(attributes, "columns"):
+        rows = _rows_by_label(embedding.labels, list(attributes.index))
+    for name, column in attributes.items():
+        values = list(column)
+        if rows is not None:
+            values = [values[row] for row in rows]
+        if len(values) != n:
+            raise ValueError(f"attributes[{name!r}] has {len(values)} values for {n} points; give one each.")
+        columns.append((str(name), values))
+    return columns
+
+
+def _rows_by_label(labels: list[Any] | None, index: list[Any]) -> list[int] | None:
+    """Rows of a table in the order of the labels, or None to take them as they come."""
+    if labels is None or index == labels or index == list(range(len(labels))):
+        return None
+    place = {name: row for row, name in enumerate(index)}
+    absent = [label for label in labels if label not in place]
+    if absent or len(place) < len(index):
+        problem = f"no row for {absent[0]!r}" if absent else "several rows of the same name"
+        raise ValueError(
+            f"The index of attributes must hold the labels of the map once each; it has {problem}. "
+            "Use attributes.reset_index(drop=True) if the rows are in the order of the map."
+        )
+    return [place[label] for label in labels]
+
+
+def _column(name: str, values: list[Any]) -> dict[str, Any]:
+    """Column as numbers if all of it that is not missing is numbers, else as words."""
+    kept = [None if _is_missing(value) else value for value in values]
+    if all(value is None or (isinstance(value, Real) and not isinstance(value, bool)) for value in kept):
+        numbers = np.array([math.nan if value is None else float(value) for value in kept])
+        return {"name": name, "numbers": _packed(numbers)}
+    return {"name": name, "words": [None if value is None else str(value) for value in kept]}
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, or pandas' NA, which is the one that cannot even say that it differs from itself."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def _packed(array: NDArray[Any], kind: str = "<f8") -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
+
+
+def _known(data: Dissimilarities, rows: NDArray[Any], columns: NDArray[Any]) -> tuple[Any, Any]:
+    """Dissimilarities and weights of a block; weight 0 where the value is unknown, and on the diagonal."""
+    D = data.matrix[np.ix_(rows, columns)].astype(float)
+    W = np.ones_like(D) if data.weights is None else data.weights[np.ix_(rows, columns)].astype(float)
+    W[~np.isfinite(D) | (rows[:, None] == columns[None, :])] = 0.0
+    return D, W
+
+
+def _packed_data(data: Dissimilarities) -> dict[str, Any]:
+    """Data as float32 in units that suit float32: NaN is unknown, inf unreachable, -b "at least b"."""
+    every = np.arange(data.n_points)
+    D, W = _known(data, every, every)
+    largest = float(np.abs(D[W > 0]).max(initial=0.0))
+    unit = 2.0 ** math.floor(math.log2(largest)) if largest > 0 else 1.0
+    values = np.where(W > 0, D / unit, np.where(np.inf == D, np.inf, np.nan))
+    return {"unit": unit, "values": _packed(values, "<f4")}
+
+
+def _worst_pairs(
+    embedding: Embedding, data: Dissimilarities, shown: NDArray[np.intp]
+) -> list[tuple[int, int, float]]:
+    """From, to and datum of the ordered pairs with the largest part in the stress, the largest first."""
+    best, largest = np.empty((0, 4)), 0.0
+    for start, stop, distance in randers_distance_blocks(embedding.coordinates[shown], drift=embedding.drift):
+        D, W = _known(data, shown[start:stop], shown)
+        D[W == 0] = 0.0
+        misfit = np.where(D < 0, np.minimum(distance + D, 0.0), distance - D)
+        part = (W * misfit**2).ravel()
+        top = (
+            np.argpartition(part, -WORST_PAIRS)[-WORST_PAIRS:]
+            if part.size > WORST_PAIRS
+            else np.arange(part.size)
+        )
+        i, j = np.divmod(top, len(shown))
+        best = np.vstack([best, np.column_stack([part[top], start + i, j, D[i, j]])])
+        best = best[np.lexsort((best[:, 2], best[:, 1], -best[:, 0]))][:WORST_PAIRS]
+        largest = max(largest, float((W * D**2).max()))
+    wrong = best[best[:, 0] > 1e-18 * largest]  # the others are rounding
+    return [(int(i), int(j), float(value)) for _, i, j, value in wrong]
+
+
+def _fit(embedding: Embedding) -> list[tuple[str, str]]:
+    alpha = embedding.alpha
+    return [
+        ("points", f"{embedding.n_points:,}, in {embedding.n_components} dimension(s)"),
+        ("alpha", f"{alpha:.4g}"),
+        ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
+        ("normalised stress", f"{embedding.normalised_stress:.4g} (0 is perfect)"),
+        ("stress", f"{embedding.stress:.6g}"),
+        (embedding.status, embedding.message),
+    ]
+
+
+def _report(data: Dissimilarities, names: list[str]) -> dict[str, Any]:
+    """Asymmetry report as its verdict and rows of name and text. Bounds count as what they stand for: unreachable."""
+    D = data.matrix
+    if (D < 0).any():
+        D = np.where(D < 0, np.inf, D)
+    report = asymmetry_report(D, data.weights, labels=[" ".join(name.split()) for name in names])
+    body = [line for line in str(report).splitlines() if line.startswith("  ")]
+    rows = [(line[2:REPORT_NAMES].rstrip(), line[REPORT_NAMES:].strip()) for line in body]
+    return {"verdict": report.verdict, "rows": rows}

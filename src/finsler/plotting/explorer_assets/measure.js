@@ -1,0 +1,98 @@
+// The explorer's script is measure.js, picture.js, labels.js and panel.js in a row, as one module.
+// This part reads the record that Python wrote, and measures; it draws nothing.
+
+const $ = (id) => document.getElementById(id);
+const record = JSON.parse($("record").textContent);
+const { labels, drift, dimension: m } = record;
+const n = labels.length;
+const alpha = drift[m - 1];
+const X = new Float64Array(unpack(record.coordinates));
+const columns = record.columns; // of numbers or of words, one a point
+for (const column of columns) if (column.numbers) column.numbers = new Float64Array(unpack(column.numbers));
+const data = record.data && new Float32Array(unpack(record.data.values));
+const worst = record.worst || [];
+const worstData = new Map(worst.map(([i, j, value]) => [i * n + j, value]));
+
+function unpack(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes.buffer;
+}
+
+// ---- Measuring -------------------------------------------------------------------------------------------------
+const climb = new Float64Array(n); // drift . x
+for (let i = 0; i < n; i++) for (let k = 0; k < m; k++) climb[i] += drift[k] * X[i * m + k];
+
+/** Distance on the map from i to j: ||x_j - x_i|| + drift . (x_j - x_i). */
+function distance(i, j) {
+  let square = 0;
+  for (let k = 0; k < m; k++) square += (X[j * m + k] - X[i * m + k]) ** 2;
+  return Math.sqrt(square) + (climb[j] - climb[i]);
+}
+
+/** What the data says from i to j: a value, a bound ("at least"), or a word for why there is neither. */
+function datum(i, j) {
+  let value = worstData.get(i * n + j); // in full precision, and there even if the matrix is not
+  if (value === undefined && data) value = data[i * n + j] * record.data.unit;
+  if (value === undefined) return { word: record.without_data };
+  if (Number.isNaN(value)) return { word: "unknown" };
+  if (value === Infinity) return { word: "unreachable" };
+  return value < 0 ? { bound: -value } : { value };
+}
+
+function misfit(map, { value, bound }) {
+  return bound === undefined ? map - value : Math.min(0, map - bound);
+}
+
+function nearest(a, k, way) {
+  const far = Float64Array.from({ length: n }, (_, i) => way(a, i));
+  const order = Array.from({ length: n }, (_, i) => i).filter((i) => i !== a);
+  return order.sort((i, j) => far[i] - far[j] || i - j).slice(0, k).map((i) => [i, far[i]]);
+}
+
+// ---- Words -----------------------------------------------------------------------------------------------------
+function number(x, digits = 5) {
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? "unknown" : x > 0 ? "∞" : "−∞";
+  const rounded = Math.abs(x) >= 10 ** digits && Math.abs(x) < 1e15 ? Math.round(x) : Number(x.toPrecision(digits));
+  return String(rounded).replaceAll("-", "−");
+}
+const signed = (x, digits) => (x > 0 ? "+" : "") + number(x, digits);
+const cut = (text, most = 60) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+/** Plotly reads some HTML in its texts; this makes any text plain. */
+const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+function element(tag, text = "", className = "") {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function cell(column, i) {
+  return column.numbers ? number(column.numbers[i]) : (column.words[i] ?? "unknown");
+}
+
+const told = columns.filter((column, c) => c !== 1); // all but the share of the stress
+const hoverTexts = labels.map((label, i) => {
+  const about = told.map((column) => plain(cut(`${column.name}: ${cell(column, i)}`)));
+  return [`<b>${plain(cut(label))}</b>`, ...about].join("<br>");
+});
+
+// ---- State: the chosen points a and b, and how the map is shown --------------------------------------------------
+const state = { a: null, b: null, k: 5, column: 0, labels: record.named };
+
+function choose(a, b) {
+  Object.assign(state, { a, b });
+  showPair();
+  showNearest();
+  draw();
+}
+/** The first choice is A, the second B, the third begins anew. */
+function pick(i) {
+  if (state.a === null || state.b !== null) choose(i, null);
+  else if (i !== state.a) choose(state.a, i);
+}
+function swap() {
+  if (state.b !== null) choose(state.b, state.a);
+}

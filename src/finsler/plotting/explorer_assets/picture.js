@@ -1,0 +1,264 @@
+// ---- Picture ---------------------------------------------------------------------------------------------------
+const plot = $("plot");
+const webgl = (() => {
+  try {
+    return Boolean(document.createElement("canvas").getContext("webgl"));
+  } catch {
+    return false;
+  }
+})();
+const solid = m >= 3 && webgl;
+const touch = matchMedia("(pointer: coarse)").matches; // there the panel tells what hovering would
+const axis = (k) => Float64Array.from({ length: n }, (_, i) => X[i * m + k]);
+const height = axis(m - 1);
+const across = m > 1 ? axis(0) : new Float64Array(n);
+const along = solid ? axis(1) : null;
+const at = (points) => {
+  const places = { x: points.map((i) => across[i]), y: points.map((i) => (solid ? along : height)[i]) };
+  return solid ? { ...places, z: points.map((i) => height[i]) } : places;
+};
+const narrow = plot.clientWidth < 500;
+const ample = n <= 150 ? 10 : n <= 1000 ? 7 : n <= 6000 ? 5 : 3.5;
+const size = ample * (narrow ? 0.8 : 1) * (solid ? 0.5 : 1); // plotly's 3-D sizes are larger
+const ranges = homeRanges();
+const away = Math.max(1, (1.45 * plot.clientHeight) / plot.clientWidth); // a tall window sees less of the width
+const front = { eye: { x: 0.95 * away, y: -1.25 * away, z: 0.7 * away }, center: { x: 0, y: 0, z: -0.08 } };
+let layout = null;
+/** The camera as it stands; plotly tells the layout of a turn of the wheel only at the next one. */
+const camera = () => plot._fullLayout?.scene?._scene?.getCamera?.() ?? layout.scene.camera;
+
+function extent(values) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return [low, high];
+}
+/** Ranges of the axes that show the whole map, with a margin. */
+function homeRanges() {
+  const extents = (solid ? [across, along, height] : [across, height]).map(extent);
+  const span = Math.max(...extents.map(([low, high]) => high - low)) || 1;
+  return extents.map(([low, high]) => [low - 0.07 * span, high + 0.07 * span]);
+}
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const VIRIDIS = "#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725".split(" ");
+const GROUPS = "#4477aa #ee7733 #228833 #aa3377 #ccaa22 #33aabb #cc3311 #8866bb #997755 #ee99aa".split(" ");
+
+/** Part of viridis that stands out from the background. */
+const scale = () => (dark.matches ? VIRIDIS.slice(2) : VIRIDIS.slice(0, 9));
+
+function shade(share, stops) {
+  const place = share * (stops.length - 1);
+  const k = Math.min(Math.floor(place), stops.length - 2);
+  const channel = (c) => {
+    const [low, high] = [stops[k], stops[k + 1]].map((stop) => parseInt(stop.slice(1 + 2 * c, 3 + 2 * c), 16));
+    return Math.round(low + (high - low) * (place - k));
+  };
+  return `rgb(${channel(0)},${channel(1)},${channel(2)})`;
+}
+
+/** Colour of each point, and the legend beside it. */
+function paint() {
+  const { name, numbers, words } = columns[state.column];
+  const legend = $("legend");
+  const blank = colour("--blank");
+  const key = (paintOf, text) => {
+    const entry = element("span", text);
+    const dot = element("i");
+    dot.style.background = paintOf;
+    entry.prepend(dot);
+    legend.append(entry);
+  };
+  legend.replaceChildren(element("span", name));
+  if (numbers) {
+    const finite = numbers.filter(Number.isFinite);
+    const [low, high] = extent(finite);
+    const share = (x) => (high > low ? (x - low) / (high - low) : 0.5);
+    const stops = scale();
+    const bar = element("i", "", "scale");
+    bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
+    if (finite.length) legend.append(element("span", number(low, 4)), bar, element("span", number(high, 4)));
+    if (finite.length < n) key(blank, "unknown");
+    return Array.from(numbers, (x) => (Number.isFinite(x) ? shade(share(x), stops) : blank));
+  }
+  const counts = new Map();
+  for (const word of words) if (word !== null) counts.set(word, (counts.get(word) || 0) + 1);
+  const groups = [...counts.keys()].sort((x, y) => counts.get(y) - counts.get(x) || (x < y ? -1 : 1));
+  const paintOf = new Map(groups.slice(0, GROUPS.length).map((word, g) => [word, GROUPS[g]]));
+  for (const [word, shown] of paintOf) key(shown, cut(word, 40));
+  if (groups.length > GROUPS.length) key(blank, `${groups.length - GROUPS.length} other groups`);
+  if (words.includes(null)) key(blank, "unknown");
+  return words.map((word) => paintOf.get(word) ?? blank);
+}
+let paints = [];
+
+function traces() {
+  const { a, b } = state;
+  const kind = solid ? "scatter3d" : "scatter";
+  const ink = colour("--text");
+  const base = { type: kind, hoverinfo: "skip", showlegend: false };
+  const ends = [a, b].filter((i) => i !== null);
+  const rings = (points, color, extra) => ({
+    ...base, ...at(points), mode: "markers",
+    marker: { symbol: "circle-open", size: size + extra, color, line: { color, width: 2.5 } },
+  });
+  const cloud = {
+    ...base, type: solid || !webgl ? kind : "scattergl", mode: "markers",
+    hoverinfo: touch ? "none" : "text", hovertext: hoverTexts,
+    x: across, y: solid ? along : height, ...(solid && { z: height }),
+    marker: { size, color: paints, opacity: 0.95, line: { width: solid ? 0 : 0.5, color: colour("--back") } },
+  };
+  const way = { ...base, ...at(ends), mode: "lines", line: { color: ink, width: solid ? 5 : 2.5 } };
+  const marks = {
+    ...base, ...at(ends), mode: "markers",
+    marker: { size: size + (solid ? 2 : 4), color: ink, line: { color: colour("--back"), width: 1.5 } },
+  };
+  const from = rings(near.from, colour("--from"), solid ? 2 : 6);
+  const to = rings(near.to, colour("--to"), solid ? 5 : 12);
+  return [cloud, from, to, way, marks];
+}
+
+function theme() {
+  const lines = { gridcolor: colour("--grid"), linecolor: colour("--line"), zeroline: false, tickfont: { size: 11 } };
+  const titled = (text, more) => ({ ...lines, ...more, title: { text, font: { size: 12 } } });
+  const up = solid && narrow ? "height" : "height (up costs more)";
+  Object.assign(layout, {
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { color: colour("--quiet"), family: getComputedStyle(document.body).fontFamily },
+    hoverlabel: {
+      bgcolor: colour("--panel"), bordercolor: colour("--line"), font: { color: colour("--text"), size: 13 }, align: "left",
+    },
+  });
+  if (solid) {
+    const spans = ranges.map(([low, high]) => high - low);
+    const [x, y, z] = spans.map((span) => (1.5 * span) / Math.hypot(...spans)); // as wide as the camera sees
+    const ranged = (text, k) => titled(text, { showspikes: false, range: ranges[k].slice() });
+    const [xaxis, yaxis, zaxis] = ["x1", "x2", up].map(ranged);
+    Object.assign(layout.scene, { xaxis, yaxis, zaxis, aspectmode: "manual", aspectratio: { x, y, z } });
+  } else {
+    Object.assign(layout.xaxis, m > 1 ? titled("x1") : titled("", { showticklabels: false }));
+    Object.assign(layout.yaxis, titled(up));
+  }
+}
+
+function start() {
+  layout = {
+    margin: solid ? { l: 0, r: 0, t: 0, b: 0 } : { l: 58, r: 14, t: 44, b: 42 },
+    dragmode: solid ? "turntable" : "pan", // a turntable keeps up up
+    hovermode: "closest",
+    hoverdistance: touch ? 30 : 20,
+    showlegend: false,
+  };
+  if (solid) layout.scene = { camera: structuredClone(front) }; // plotly keeps, and changes, what it is given
+  else {
+    layout.xaxis = { range: ranges[0].slice() };
+    layout.yaxis = { range: ranges[1].slice(), scaleanchor: "x", scaleratio: 1 };
+  }
+  paints = paint();
+  theme();
+  const config = { responsive: true, displayModeBar: false, scrollZoom: true, doubleClick: false };
+  Plotly.newPlot(plot, traces(), layout, config).then(() => {
+    if (solid) listenForPicks();
+    else plot.on("plotly_click", ({ points: [hit] }) => hit && pick(hit.pointNumber));
+    if (!solid) plot.on("plotly_relayout", draw);
+    draw(); // once more, now that the axes tell where labels have room
+    document.documentElement.dataset.ready = "yes";
+  });
+  addEventListener("resize", () => setTimeout(draw, 150));
+  dark.addEventListener("change", () => {
+    paints = paint();
+    theme();
+    drawCompass();
+    draw();
+  });
+}
+
+/** Where the camera sees each point: pixels from the left and the top of the plot, and the depth. */
+function projected() {
+  const minus = (u, v) => u.map((x, k) => x - v[k]);
+  const dot = (u, v) => u.reduce((sum, x, k) => sum + x * v[k], 0);
+  const cross = ([a, b, c], [d, e, f]) => [b * f - c * e, c * d - a * f, a * e - b * d];
+  const unit = (u) => u.map((x) => x / Math.hypot(...u));
+  const xyz = ({ x, y, z }) => [x, y, z];
+  const { eye, center, up: zenith = { x: 0, y: 0, z: 1 } } = camera();
+  const [position, ratio] = [xyz(eye), xyz(layout.scene.aspectratio)];
+  const ahead = unit(minus(xyz(center), position));
+  const right = unit(cross(ahead, xyz(zenith)));
+  const up = cross(right, ahead);
+  const focal = plot.clientHeight / 2 / Math.tan(Math.PI / 8); // plotly's camera sees 45 degrees from top to bottom
+  const axes = [across, along, height];
+  return (i) => {
+    const share = (values, [low, high]) => (values[i] - low) / (high - low);
+    const place = axes.map((values, k) => ratio[k] * (share(values, ranges[k]) - 0.5));
+    const ray = minus(place, position);
+    const depth = dot(ray, ahead);
+    const [x, y] = [right, up].map((direction) => (focal * dot(ray, direction)) / depth);
+    return [plot.clientWidth / 2 + x, plot.clientHeight / 2 - y, depth];
+  };
+}
+
+/** Clicks and taps on a 3-D map; plotly itself misses short ones, and most taps. */
+function listenForPicks() {
+  let down = null;
+  plot.addEventListener("pointerdown", (event) => (down = event.isPrimary ? event : null), true);
+  plot.addEventListener("pointerup", (event) => {
+    const moved = down ? Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) : Infinity;
+    const reach = event.pointerType === "touch" ? 24 : 10;
+    if (moved > reach / 2 || event.button !== 0) return;
+    const box = plot.getBoundingClientRect();
+    const [project, body] = [projected(), size + 1];
+    const hits = labels.map((_, i) => {
+      const [x, y, depth] = project(i);
+      const off = Math.hypot(x + box.left - event.clientX, y + box.top - event.clientY);
+      return { i, depth, off: Math.max(body, off) }; // of those that it meets, the foremost; else the nearest
+    }).filter(({ off, depth }) => depth > 0 && off < reach);
+    if (hits.length) pick(hits.sort((p, q) => p.off - q.off || p.depth - q.depth)[0].i);
+  }, true);
+}
+
+function draw() {
+  (solid ? layout.scene : layout).annotations = annotations();
+  if (solid) layout.scene.camera = camera();
+  return Plotly.react(plot, traces(), layout);
+}
+
+function zoom(factor) {
+  if (solid) {
+    const { x, y, z } = camera().eye;
+    return Plotly.relayout(plot, { "scene.camera.eye": { x: x * factor, y: y * factor, z: z * factor } });
+  }
+  const { xaxis, yaxis } = plot._fullLayout;
+  const grown = ([low, high]) => [low, high].map((end) => (low + high) / 2 + (factor * (end - (low + high) / 2)));
+  return Plotly.relayout(plot, { "xaxis.range": grown(xaxis.range), "yaxis.range": grown(yaxis.range) });
+}
+
+function goHome() {
+  const flat = { "xaxis.range": ranges[0].slice(), "yaxis.range": ranges[1].slice() };
+  return Plotly.relayout(plot, solid ? { "scene.camera": structuredClone(front) } : flat);
+}
+
+/** How far one unit of cost reaches in each direction: an ellipse with the start in its upper focus. */
+function drawCompass() {
+  if (alpha === 0) return;
+  const svg = (tag, attributes, parent) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    if (parent) parent.append(made);
+    return made;
+  };
+  const unit = 24 * (1 - alpha ** 2); // pixels; keeps the ellipse 48 tall
+  const [tall, wide] = [unit / (1 - alpha ** 2), unit / Math.sqrt(1 - alpha ** 2)];
+  const line = { fill: "none", stroke: "currentColor", "stroke-width": 1.5 };
+  const box = { width: 2 * wide + 4, height: 52, viewBox: `${-wide - 2} -26 ${2 * wide + 4} 52` };
+  const picture = svg("svg", { ...box, "aria-hidden": "true" });
+  const focus = -alpha * tall; // svg's y points down: the start lies above the centre, so that down is longer
+  svg("ellipse", { rx: wide, ry: tall, ...line }, picture);
+  for (const end of [-tall, tall]) {
+    const tip = 5 * Math.sign(end);
+    svg("path", { d: `M0 ${focus}V${end}M-4 ${end - tip}L0 ${end}L4 ${end - tip}`, ...line }, picture);
+  }
+  svg("circle", { cy: focus, r: 3, fill: "currentColor" }, picture);
+  $("compass").replaceChildren(picture, element("figcaption", "how far the same cost takes you, each way"));
+  $("compass").hidden = false;
+}

@@ -1,0 +1,324 @@
+"""Pictures of the original points: the drift or the current at each, and the height that a map gave them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array
+
+from finsler.geometry.extrema import local_extrema
+from finsler.plotting.canvas import (
+    CHEAP,
+    DEAR,
+    axes_for,
+    draw_quietly,
+    equal_box,
+    equal_scale,
+    named_legend,
+    note,
+    plain,
+    pyplot,
+    set_title,
+)
+
+Array = NDArray[np.floating[Any]]
+
+FAR_EDGE = 3.0  # triangles with an edge longer than this many median edges are taken for holes
+
+
+def plot_field(
+    points: ArrayLike,
+    *,
+    drift: Any = None,
+    current: Any = None,
+    ax: Any = None,
+    max_arrows: int = 400,
+    cmap: Any = "plasma_r",
+    title: str | None = None,
+) -> Any:
+    """Draw a drift or a current as arrows at points in the plane or in space.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, 2) or (n, 3)
+        Where the field is known.
+    drift, current : array-like of shape (n, d) or (d,), or callable
+        One of them. Going along a drift is dear, going along a current is cheap. A function is given the points and
+        gives their vectors. Points whose vector is not finite have no arrow.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default. Points in space need ``projection="3d"``.
+    max_arrows : int
+        At most so many arrows are drawn, spread evenly over the points.
+    cmap : str or matplotlib Colormap
+        Colours of the strengths.
+    title : str, optional
+        Title; by default what the arrows are.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from finsler.datasets.synthetic import make_river
+    >>> river = make_river(300)
+    >>> ax = plot_field(river.points, current=river.current)
+    >>> ax.get_title()
+    'Current at 300 points'
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    X = _finite_points(points, (2, 3), "plot_field")
+    if (drift is None) == (current is None):
+        raise ValueError("Give either drift, which is dear to follow, or current, which is cheap to follow.")
+    what, given = ("drift", drift) if current is None else ("current", current)
+    V = _vectors(given, points, X, what)
+    if max_arrows < 1:
+        raise ValueError(f"max_arrows must be at least 1, got {max_arrows}.")
+    n, d = X.shape
+    known = np.flatnonzero(np.isfinite(V).all(axis=1))
+    chosen, step = _spread(X[known], max_arrows)
+    chosen = known[chosen]
+    strength = np.linalg.norm(V[chosen], axis=1)
+    top = float(strength.max(initial=0.0))
+    ax = axes_for(ax, _figure_size(X), solid=d == 3)
+    unit = 1.1 * step / top if top > 0 else 1.0  # the strongest arrow about fills its cell
+    if d == 2:
+        ax.scatter(*X.T, s=2, color="#cccccc", zorder=1)
+        arrows = ax.quiver(
+            *X[chosen].T, *(V[chosen] * unit).T, strength, cmap=cmap, clim=(0, top or 1), angles="xy", scale_units="xy",
+            scale=1, pivot="mid", units="xy", width=0.1 * step, minlength=0.1, zorder=2,
+        )  # fmt: skip
+        ax.set(xlabel="first coordinate", ylabel="second coordinate")
+        equal_scale(ax)
+        ax.margins(0.05)
+        bar: dict[str, Any] = {}
+    else:
+        from matplotlib import colormaps
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+
+        ax.scatter(*X.T, s=2, color="#cccccc", depthshade=False)
+        arrows = ScalarMappable(Normalize(0, top or 1), colormaps[cmap] if isinstance(cmap, str) else cmap)
+        # Each arrow of the 3-D quiver has a shaft and two lines for its head; arrows of length 0 have none.
+        moving = strength > 0
+        colours = arrows.to_rgba(strength[moving])
+        start, way = X[chosen][moving], V[chosen][moving] * unit * 1.2
+        ax.quiver(
+            *(start - way / 2).T, *way.T, colors=np.concatenate([colours, np.repeat(colours, 2, axis=0)]), lw=0.9,
+            arrow_length_ratio=0.35,
+        )  # fmt: skip
+        ax.set(xlabel="first coordinate", ylabel="second coordinate", zlabel="third coordinate")
+        equal_box(ax, X)
+        bar = {"pad": 0.1}
+    words = "speed of the current" if what == "current" else "strength of the drift"
+    ax.figure.colorbar(arrows, ax=ax, shrink=0.7, label=words, **bar)
+    set_title(ax, title, f"{what.capitalize()} at {n:,} points")
+    remarks = [
+        "Going with an arrow is cheap, against it dear; speed 1 would be the boat's own."
+        if what == "current"
+        else "Going with an arrow is dear, against it cheap."
+    ]
+    if len(chosen) < len(known):
+        remarks.append(f"Arrows at {len(chosen)} of {len(known):,} points.")
+    if len(known) < n:
+        remarks.append(f"{n - len(known)} points have no arrow: the {what} is not finite there.")
+    note(ax, " ".join(remarks))
+    draw_quietly(ax)  # the layout settles only once the limits are equal
+    return ax
+
+
+def plot_height(
+    points: ArrayLike,
+    height: ArrayLike,
+    *,
+    graph: Any = None,
+    hops: int = 1,
+    ax: Any = None,
+    levels: int = 12,
+    cmap: Any = "viridis",
+    height_label: str = "height on the map",
+    title: str | None = None,
+) -> Any:
+    """Draw the height that a map gave to points of the plane, with contour lines, sources and sinks.
+
+    Between the points the height is interpolated over triangles; where these are long, as over a hole, it is not drawn.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, 2)
+        The original points.
+    height : array-like of shape (n,)
+        Height of each, such as ``embedding.height``; points where it is NaN are left out.
+    graph : scipy sparse array of shape (n, n), optional
+        Neighbourhoods in which a source is highest and a sink lowest; by default corners of a triangle are neighbours.
+    hops : int
+        Look this many steps around; more leave fewer, more prominent sources and sinks.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    levels : int
+        Number of contour lines, about.
+    cmap : str or matplotlib Colormap
+        Colours of the heights.
+    height_label : str
+        What the colours mean.
+    title : str, optional
+        Title; by default the number of points, sources and sinks.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np
+    >>> points = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> ax = plot_height(points, -((points - 0.5) ** 2).sum(axis=1), hops=3)
+    >>> ax.get_title()
+    'Height of 200 points: 1 source, 4 sinks'
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    X = _finite_points(points, (2,), "plot_height")
+    n = len(X)
+    values = np.asarray(height, dtype=float)
+    if values.shape != (n,):
+        raise ValueError(f"height must hold one number per point, shape ({n},), got {values.shape}.")
+    known = np.flatnonzero(np.isfinite(values))
+    if not known.size:
+        raise ValueError("height holds no finite number.")
+    pyplot()  # say how to get matplotlib before it is needed
+    mesh = _triangles(X[known])
+    if graph is None:
+        graph = _mesh_graph(mesh, known, n)
+    peaks, pits = local_extrema(np.where(np.isfinite(values), values, np.nan), graph, hops=hops)
+    ax = axes_for(ax, _figure_size(X))
+    varies = np.ptp(values[known]) > 0
+    if mesh is not None and varies:
+        style = {"vmin": values[known].min(), "vmax": values[known].max(), "cmap": cmap}
+        ax.tricontourf(mesh, values[known], levels=levels, zorder=0, **style)
+        ax.tricontour(
+            mesh, values[known], levels=levels, colors="white", linewidths=0.5, linestyles="solid", zorder=1
+        )
+    dots = ax.scatter(
+        *X[known].T, c=values[known], cmap=cmap, s=7, linewidths=0.2, edgecolors="white", zorder=2
+    )
+    ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=plain(height_label))
+    marks = [
+        ax.scatter(
+            *X[which].T, marker=marker, s=75, color=colour, edgecolors="white", linewidths=0.9, zorder=3
+        )
+        for which, marker, colour in ((peaks, "^", DEAR), (pits, "v", CHEAP))
+    ]
+    named_legend(
+        ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
+        ncols=2, borderaxespad=0.0, frameon=False,
+    )  # fmt: skip
+    ax.set(xlabel="first coordinate", ylabel="second coordinate")
+    equal_scale(ax)
+    ax.use_sticky_edges = False
+    ax.margins(0.03)
+    count = f"{_count(len(peaks), 'source')}, {_count(len(pits), 'sink')}"
+    set_title(ax, title, f"Height of {len(known):,} points: {count}", pad=24)  # above the legend
+    remarks = ["Downhill is cheap: currents run from sources to sinks."]
+    if mesh is None:
+        remarks.append("The points lie on a line, so there are no contours.")
+    if len(known) < n:
+        remarks.append(f"{n - len(known)} points without a height are left out.")
+    note(ax, "\n".join(remarks))
+    draw_quietly(ax)
+    return ax
+
+
+def _figure_size(X: Array) -> tuple[float, float]:
+    """Width and height of a new figure, for points that may be spread more one way than the other."""
+    if X.shape[1] == 3:
+        return 8.4, 7.2
+    wide, high = np.maximum(np.ptp(X, axis=0), 1e-300)
+    scale = 6.4 / max(wide, high)
+    return float(max(scale * wide, 3.0) + 2.0), float(max(scale * high, 1.8) + 1.2)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str) -> Array:
+    X = np.asarray(points, dtype=float)
+    if X.ndim != 2 or X.shape[1] not in dimensions or not len(X):
+        columns = " or ".join(map(str, dimensions))
+        raise ValueError(
+            f"{picture} draws points with {columns} coordinates, one row each, got shape {X.shape}. Choose columns, or "
+            "reduce the dimension first."
+        )
+    bad = ~np.isfinite(X).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"points must be finite; row {int(np.argmax(bad))} is not ({int(bad.sum())} rows in all)."
+        )
+    return X
+
+
+def _vectors(given: Any, points: Any, X: Array, what: str) -> Array:
+    V = np.asarray(given(points) if callable(given) else given, dtype=float)
+    if V.shape not in (X.shape, X.shape[1:]):
+        raise ValueError(
+            f"{what} must have a vector per point, shape {X.shape}, or be one vector, got {V.shape}."
+        )
+    return np.broadcast_to(V, X.shape)
+
+
+def _spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:
+    """At most some of the points, one in each cell of a grid, and the side of a cell.
+
+    The grid is the finest that leaves few enough; in each cell the point nearest to its middle stays.
+    """
+    n, d = X.shape
+    low = X.min(axis=0, initial=np.inf) if n else np.zeros(d)
+    extent = float(np.ptp(X, axis=0).max()) if n else 1.0
+    if n <= 1 or extent == 0:
+        return np.arange(min(n, 1)), extent or 1.0
+    if n <= most:
+        return np.arange(n), extent / max(n, 2) ** (1 / d)
+    side = extent
+    cells = np.zeros((n, d), dtype=int)
+    while True:
+        finer = np.floor((X - low) / (0.93 * side)).astype(int)
+        if len(np.unique(finer, axis=0)) > most:
+            break
+        cells, side = finer, 0.93 * side
+    off_centre = np.abs((X - low) / side - cells - 0.5).max(axis=1)
+    order = np.argsort(off_centre, kind="stable")
+    first = np.unique(cells[order], axis=0, return_index=True)[1]
+    return np.sort(order[first]), side
+
+
+def _triangles(X: Array) -> Any:
+    """Triangulation of the points, its long triangles masked; None if they lie on a line."""
+    from matplotlib.tri import Triangulation
+
+    if len(X) < 3:
+        return None
+    try:
+        mesh = Triangulation(*X.T)
+    except (RuntimeError, ValueError):
+        return None
+    corners = X[mesh.triangles]
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+    far = edges.max(axis=1) > FAR_EDGE * np.median(edges)
+    if far.all():
+        return None
+    mesh.set_mask(far)
+    return mesh
+
+
+def _mesh_graph(mesh: Any, known: NDArray[np.intp], n: int) -> Any:
+    """Neighbourhood graph of the corners of triangles; of points next to each other where there are none."""
+    if mesh is None:
+        return csr_array((n, n))
+    edges = known[mesh.edges]
+    return coo_array((np.ones(len(edges)), edges.T), shape=(n, n))

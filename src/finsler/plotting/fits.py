@@ -1,0 +1,283 @@
+"""The stress of a map: by iteration, by point, and over dimensions and drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from finsler.geometry.stress import total_square
+from finsler.inputs.dissimilarities import Dissimilarities, as_dissimilarities
+from finsler.plotting.canvas import (
+    CHEAP,
+    DEAR,
+    GROUP_COLOURS,
+    QUIET,
+    axes_for,
+    list_names,
+    named_legend,
+    names_of,
+    note,
+    panels_for,
+    pyplot,
+    set_title,
+)
+from finsler.runtime import Progress
+from finsler.solvers.smacof import smacof
+
+if TYPE_CHECKING:
+    from finsler.embedding import Embedding
+
+
+def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> Any:
+    """Draw the stress by iteration, on a logarithmic scale.
+
+    Parameters
+    ----------
+    history : fitted FinslerMDS, Solution or array-like of shape (n_iter + 1,)
+        The stress at the start and after each iteration, or what holds it.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    title : str, optional
+        Title; by default where the stress began and ended.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from finsler import FinslerMDS
+    >>> ax = plot_history(FinslerMDS(alpha=0.2).fit([[0, 3, 4, 1], [2, 0, 2, 1], [4, 3, 0, 3], [2, 2, 2, 0]]))
+    >>> ax.get_xlabel(), ax.get_yscale()
+    ('iteration', 'log')
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    values = history
+    for name in ("history_", "history"):
+        values = getattr(values, name, values)
+    if hasattr(values, "coordinates"):
+        raise TypeError(
+            "An Embedding does not keep the history of its fit; pass the fitted FinslerMDS, whose history_ it is."
+        )
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(
+            "history must be the stress at the start and after each iteration: a list of numbers, none negative; "
+            f"got shape {values.shape}."
+        )
+    ax = axes_for(ax, (7.0, 4.4))
+    iterations = np.arange(len(values))
+    positive = values > 0
+    ax.plot(iterations, np.where(positive, values, np.nan), color=CHEAP, lw=1.4, marker="o", ms=2.5)
+    ax.set_yscale("log")
+    ratio = values[positive].max() / values[positive].min() if positive.any() else 1.0
+    if ratio < 20:
+        _plain_ticks(ax, ratio)
+    ax.set(xlabel="iteration", ylabel="stress (logarithmic scale)")
+    if len(values) < 12:
+        ax.set_xticks(iterations)
+    ax.grid(axis="y", color="#eeeeee")
+    times = f"{len(values) - 1} iteration{'' if len(values) == 2 else 's'}"
+    set_title(ax, title, f"The stress fell from {values[0]:.4g} to {values[-1]:.4g} in {times}")
+    if not positive.all():
+        note(ax, "A stress of 0 has no place on a logarithmic scale and is not drawn.")
+    return ax
+
+
+def plot_stress_per_point(
+    embedding: Embedding, *, ax: Any = None, top: int = 30, title: str | None = None
+) -> Any:
+    """Draw which points the map fits worst: the share of each in the stress, largest first.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The map.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    top : int
+        Points to show.
+    title : str, optional
+        Title; by default the share of the points shown.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from finsler import embed_matrix
+    >>> ax = plot_stress_per_point(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels="abc", alpha=0.2))
+    >>> ax.get_xlabel()
+    'share in the stress (%)'
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top}.")
+    share = np.asarray(embedding.stress_per_point, dtype=float)
+    n = len(share)
+    order = np.argsort(-share, kind="stable")[:top]
+    names = names_of(embedding)
+    ax = axes_for(ax, (6.4, 1.4 + 0.19 * len(order)))
+    mean = 100.0 / n
+    percent = 100.0 * share[order]
+    ax.barh(np.arange(len(order)), percent, color=[DEAR if p > mean else CHEAP for p in percent], height=0.75)
+    list_names(ax.yaxis, np.arange(len(order)), [names[i] for i in order], fontsize=8)
+    ax.set(ylim=(len(order) - 0.4, -0.6), xlabel="share in the stress (%)")
+    ax.axvline(mean, color="black", lw=0.9)
+    ax.annotate(
+        f" if all were equal: {mean:.3g} %", (mean, 0.02), xycoords=("data", "axes fraction"), fontsize=8, va="bottom",
+        bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5},
+    )  # fmt: skip
+    which = "each of the" if len(order) == n else f"the worst {len(order)} of"
+    default = f"Share of {which} {n} points in the stress"
+    if share.sum() == 0:
+        default = "The map is exact: no point has a share in the stress"
+    elif len(order) < n:
+        default += f": together {share[order].sum():.0%}"
+    set_title(ax, title, default)
+    return ax
+
+
+def plot_scree(
+    D: ArrayLike | Dissimilarities,
+    weights: ArrayLike | None = None,
+    *,
+    dimensions: Iterable[int] = (1, 2, 3, 4),
+    alpha: Iterable[float] | float | str = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8),
+    missing: str = "raise",
+    ax: Any = None,
+    verbose: bool | str = "auto",
+    title: str | None = None,
+    **options: Any,
+) -> Any:
+    """Fit maps of several dimensions and drifts, and draw their normalised stress.
+
+    Where the curve over the dimensions stops falling steeply, a further dimension adds little. The curve over alpha shows
+    how well the data determine the drift.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n), DataFrame or Dissimilarities
+        Dissimilarities from row to column.
+    weights : array-like of shape (n, n), optional
+        Weight of each ordered pair.
+    dimensions : iterable of int
+        Dimensions to try.
+    alpha : iterable of float, or float or "auto"
+        Drifts to try. Of several, the left panel shows the fitted drift ("auto") against none (0), the right one all of
+        them, a line per dimension. A single one gives the left panel only, for that drift.
+    missing : {"raise", "mask", "hinge"}
+        See :func:`~finsler.inputs.dissimilarities.as_dissimilarities`.
+    ax : sequence of matplotlib Axes, optional
+        Where to draw, one per panel; a new figure by default.
+    verbose : bool or "auto"
+        Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
+    title : str, optional
+        Title of the left panel.
+    **options
+        Further parameters of :func:`~finsler.solvers.smacof.smacof`, such as `n_init` and `random_state`.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+        One panel, or two if there are several drifts.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from finsler.datasets.synthetic import make_exact_randers
+    >>> exact = make_exact_randers(12, n_components=2, alpha=0.3, random_state=0)
+    >>> axes = plot_scree(exact.distances, dimensions=(1, 2), alpha=(0.0, 0.3))
+    >>> [ax.get_xlabel() for ax in axes]
+    ['dimensions of the map', 'alpha (strength of the drift)']
+    >>> matplotlib.pyplot.close(axes[0].figure)
+    """
+    pyplot()  # an absent matplotlib should not be noticed only after the fits
+    data = as_dissimilarities(D, weights, missing=missing)
+    sizes = sorted({int(m) for m in dimensions})
+    if not sizes or sizes[0] < 1 or sizes[-1] > data.n_points:
+        raise ValueError(
+            f"dimensions must lie between 1 and the number of points, {data.n_points}, got {sizes}."
+        )
+    single = isinstance(alpha, str | Real)
+    several: Any = () if single else alpha
+    drifts = sorted({float(a) for a in several})
+    axes = panels_for(ax, 1 if single else 2, (6.4, 4.6) if single else (11.0, 4.6))
+    tried = [alpha] if single else [*drifts, "auto"]
+    table, fitted, unfinished = _fit_all(data, sizes, tried, verbose, options)
+    left = axes[0]
+    handles = left.plot(sizes, table[:, -1], color=CHEAP, marker="o", ms=4, lw=1.4)
+    names = ["fitted drift" if tried[-1] == "auto" else f"alpha = {fitted[0]:.3g}"]
+    if 0.0 in drifts:
+        symmetric = table[:, drifts.index(0.0)]
+        handles += left.plot(sizes, symmetric, color=QUIET, marker="s", ms=4, lw=1.2, ls="--")
+        names.append("no drift (alpha = 0)")
+    for m, stress, strength in zip(sizes, table[:, -1], fitted, strict=True):
+        left.annotate(
+            f"α = {strength:.2g}", (m, stress), (3, 4), textcoords="offset points", fontsize=7.5, color=CHEAP
+        )
+    left.set(xlabel="dimensions of the map", ylabel="normalised stress (0 is a perfect map)", xticks=sizes)
+    left.set_ylim(0, 1.12 * max(float(line.get_ydata().max()) for line in handles) or 1.0)
+    left.margins(x=0.15)
+    named_legend(left, handles, names, loc="upper right")
+    set_title(left, title, f"How many dimensions do {data.n_points} points need?")
+    if not single:
+        right = axes[1]
+        handles = []
+        for k in range(len(sizes)):  # the first lines thick, so that they show under later ones
+            colour = GROUP_COLOURS[k % len(GROUP_COLOURS)]
+            handles += right.plot(
+                drifts, table[k, :-1], color=colour, marker="o", ms=3, lw=1.2 + 0.8 * (len(sizes) - k - 1)
+            )
+            right.plot(
+                fitted[k], table[k, -1], color=colour, marker="*", ms=11, mec="white", mew=0.6, zorder=4
+            )
+        right.set(xlabel="alpha (strength of the drift)", ylabel="normalised stress")
+        right.set_ylim(0, 1.05 * float(table.max()) or 1.0)
+        named_legend(right, handles, [f"{m} dimension{'' if m == 1 else 's'}" for m in sizes], loc="best")
+        set_title(right, None, "Which drift? (star: the one fitted to the data)")
+    if unfinished:
+        fits = "1 fit" if unfinished == 1 else f"{unfinished} fits"
+        note(left, f"{fits} of {table.size} stopped at the limit of iterations; raise max_iter.")
+    return axes
+
+
+def _fit_all(
+    data: Dissimilarities, sizes: list[int], drifts: list[Any], verbose: bool | str, options: dict[str, Any]
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Normalised stress by dimension (row) and drift (column), the last drift found in each dimension, and how many
+    fits did not converge.
+    """
+    total = total_square(data.matrix, data.weights)
+    table = np.zeros((len(sizes), len(drifts)))
+    found = np.zeros(len(sizes))
+    unfinished = 0
+    progress = Progress("Scree", verbose)
+    for k, m in enumerate(sizes):
+        for c, drift in enumerate(drifts):
+            progress.update(f"fit {k * len(drifts) + c + 1} of {table.size}, {m} dimension(s), alpha {drift}")
+            solution = smacof(data, m, drift, verbose=False, **options)
+            table[k, c] = np.sqrt(solution.stress / total) if total > 0 else 0.0
+            found[k] = solution.alpha
+            unfinished += solution.status == "max_iter"
+    progress.close(f"{table.size} fits")
+    return table, found, unfinished
+
+
+def _plain_ticks(ax: Any, ratio: float) -> None:
+    """Label a logarithmic axis that spans little with ordinary numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)) if ratio > 4 else MaxNLocator(6))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
