@@ -51,17 +51,18 @@ def uniform_three(S, XT, start, stop, force, stress):
         if k > i:
             for j in range(n - first):
                 u, v, w = x[j] - xi, y[j] - yi, z[j] - zi
+                u2, v2, w2 = x[j] - xk, y[j] - yk, z[j] - zk
                 e = np.sqrt(u * u + v * v + w * w + TINY)
+                e2 = np.sqrt(u2 * u2 + v2 * v2 + w2 * w2 + TINY)
+                both = 1.0 / (e * e2)  # one division serves two pairs: 1/e = e2 * both
                 r = si[j] - e
                 sum_i += r * r
-                c = r / e
+                c = r * e2 * both
                 u, v, w = c * u, c * v, c * w
                 ax, ay, az = ax - u, ay - v, az - w
-                u2, v2, w2 = x[j] - xk, y[j] - yk, z[j] - zk
-                e = np.sqrt(u2 * u2 + v2 * v2 + w2 * w2 + TINY)
-                r = sk[j] - e
+                r = sk[j] - e2
                 sum_k += r * r
-                c = r / e
+                c = r * e * both
                 u2, v2, w2 = c * u2, c * v2, c * w2
                 bx, by, bz = bx - u2, by - v2, bz - w2
                 fx[j] += u + u2
@@ -280,22 +281,25 @@ TILE = 64  # side of the tiles of a transpose: two of them fit in the first-leve
 def symmetrise(D, h, start, stop, S):
     """Fill ``S = (D + D')/2`` where the row or the column is in ``start:stop`` and the other one is not before it.
 
-    Returns the part of the skew stress that no heights explain, ``sum over i < j of (A_ij - h_j + h_i)^2``.
+    Returns the part of the skew stress that no heights explain, ``sum over i < j of (A_ij - h_j + h_i)^2``, and the
+    sum of squares of D.
     """
     n = len(D)
-    residual = 0.0
+    residual, square = 0.0, 0.0
     for i0 in range(start, stop, TILE):
         for j0 in range(i0, n, TILE):
             for i in range(i0, min(i0 + TILE, stop)):
-                part = 0.0
+                part, both = 0.0, 0.0
                 for j in range(max(j0, i + 1), min(j0 + TILE, n)):
-                    there, back = D[i, j], D[j, i]
+                    there, back = np.float64(D[i, j]), np.float64(D[j, i])
                     s = (there + back) * 0.5
                     S[i, j] = s
                     S[j, i] = s
                     r = (there - back) * 0.5 - (h[j] - h[i])
                     part += r * r
+                    both += there * there + back * back
                 residual += part
+                square += both
     for i in range(start, stop):
         S[i, i] = 0.0
-    return residual
+    return residual, square

@@ -20,7 +20,7 @@ Callback = Callable[[Iteration], Any]
 
 MEMORY = 8  # earlier steps that the acceleration combines
 RELAX = 1.9  # a step up to twice as long still lies below the majoriser's start, so it cannot go uphill
-CALM = 0.02  # mixing begins when an iteration lowers the stress by less than this share
+CALM = 0.05  # mixing begins when an iteration lowers the stress by less than this share
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from finsler.runtime import map_blocks, require_memory
 Array = NDArray[np.floating[Any]]
 
 # Blocks of rows per pass. Fixed, so that sums are added in the same order whatever the number of threads.
-BLOCKS = 16
+BLOCKS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,14 @@ class Parts:
         Centred heights that fit the skew part best, ``A.mean(axis=0)`` with ``A = (D - D')/2``.
     skew_residual : float
         What they leave of it, ``sum over i < j of (A_ij - h_j + h_i)^2``.
+    total : float
+        Sum of squares of D.
     """
 
     S: Array
     h: Array
     skew_residual: float
+    total: float
 
 
 def split(D: Array, n_jobs: int | None = None) -> Parts:
@@ -53,10 +56,11 @@ def split(D: Array, n_jobs: int | None = None) -> Parts:
     h -= h.mean()
     S = np.empty((n, n), dtype=D.dtype)
 
-    def task(_: int, start: int, stop: int) -> float:
-        return float(symmetrise(D, h, start, stop, S))
+    def task(_: int, start: int, stop: int) -> tuple[float, float]:
+        return symmetrise(D, h, start, stop, S)  # type: ignore[no-any-return]
 
-    return Parts(S, h, sum(map_blocks(task, triangle_edges(n, BLOCKS), n_jobs)))
+    sums = np.array(map_blocks(task, triangle_edges(n, BLOCKS), n_jobs)).sum(axis=0)
+    return Parts(S, h, float(sums[0]), float(sums[1]))
 
 
 def triangle_edges(n: int, blocks: int) -> NDArray[np.intp]:

@@ -31,7 +31,7 @@ from finsler.solvers.parts import BLOCKS, Parts, triangle_edges
 Array = NDArray[np.floating[Any]]
 
 # Below this many points a pass is too short to be worth handing to threads.
-SMALL = 400
+SMALL = 700
 # Up to this many points the curvature is factorised once; beyond, conjugate gradients are cheaper.
 FACTORISE = 4000
 
@@ -71,6 +71,7 @@ class UniformProblem(Problem):
         self.fixed_drift = fixed_drift
         self.n_jobs = n_jobs if n > SMALL else 1
         self.edges = triangle_edges(n, BLOCKS)
+        self._forces = np.empty((0, 0, 0))  # of the blocks; kept, because fresh memory costs as much as a tenth of a pass
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
@@ -82,10 +83,13 @@ class UniformProblem(Problem):
             omega = best_drift(centred.T @ centred, centred.T @ self.parts.h)
         XT = axes_first(X)
         rows = np.zeros(n)
-        forces = np.zeros((len(self.edges) - 1, *XT.shape))
+        if self._forces.shape != (len(self.edges) - 1, *XT.shape):
+            self._forces = np.empty((len(self.edges) - 1, *XT.shape))
+        forces = self._forces
         kernel = dense.uniform_three if m <= 3 else dense.uniform_any
 
         def task(block: int, start: int, stop: int) -> None:
+            forces[block] = 0.0
             kernel(self.parts.S, XT, start, stop, forces[block], rows)
 
         map_blocks(task, self.edges, self.n_jobs)

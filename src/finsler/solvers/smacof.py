@@ -102,7 +102,7 @@ def smacof(
     rng = check_random_state(random_state)
     parts = split(data.matrix, n_jobs) if data.weights is None else None
     starts = Initialiser(data, n_components, parts, n_jobs)
-    total = total_square(data.matrix, data.weights)
+    total = total_square(data.matrix, data.weights) if parts is None else parts.total
     given = _given_start(init, data.n_points, n_components, total)
 
     clear: bool | None = None
