@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from finsler.embedding import Embedding
+from finsler.estimators.solving import solve
 from finsler.inputs.dissimilarities import as_dissimilarities
 from finsler.inputs.fields import point_labels, randers_field
 from finsler.inputs.manifold import extend_geodesics, geodesics, kept_labels
 from finsler.solvers.placement import place
-from finsler.solvers.smacof import smacof
 
 Array = NDArray[np.floating[Any]]
 
@@ -204,48 +202,15 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             warnings.warn(f"FinslerIsomap: {found.left_out}", UserWarning, stacklevel=2)
         if weights is not None and found.left_out:
             weights = np.asarray(weights)[np.ix_(found.kept, found.kept)]
-        if self.n_components > len(found.kept):
-            raise ValueError(
-                f"n_components={self.n_components} needs at least as many points; n_samples = {len(found.kept)}."
-            )
         data = as_dissimilarities(found.matrix, weights, labels=kept_labels(point_labels(X), found))
         data = replace(data, note=found.left_out)
-        solution = smacof(
-            data,
-            self.n_components,
-            self.alpha,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            accelerate=self.accelerate,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-            time_limit=self.time_limit,
-            verbose=self.verbose,
-        )
-        if solution.status == "max_iter":
-            warnings.warn(f"FinslerIsomap: {solution.message}", ConvergenceWarning, stacklevel=2)
-        elif solution.alpha_identifiable is False:
-            warnings.warn(f"FinslerIsomap: {solution.note}", UserWarning, stacklevel=2)
+        solve(self, data)
         self._n_samples = n
         self._fit_points = points[found.kept]
         self._fit_field = found.field
         self.kept_ = found.kept
         self.dist_matrix_ = found.matrix
         self.neighbours_graph_: csr_array = found.edges
-        self.result_ = Embedding.from_solution(solution, data)
-        self.embedding_ = solution.coordinates
-        self.drift_ = solution.drift
-        self.alpha_ = solution.alpha
-        self.stress_ = solution.stress
-        self.normalised_stress_ = self.result_.normalised_stress
-        self.stress_per_point_ = self.result_.stress_per_point
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.status_ = solution.status
-        self.message_ = self.result_.message
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from finsler.embedding import Embedding
+from finsler.estimators.solving import solve
 from finsler.inputs.dissimilarities import (
     Dissimilarities,
     as_dissimilarities,
@@ -23,7 +20,6 @@ from finsler.inputs.dissimilarities import (
     check_columns,
 )
 from finsler.solvers.placement import place
-from finsler.solvers.smacof import smacof
 
 Array = NDArray[np.floating[Any]]
 
@@ -162,40 +158,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Weight of each ordered pair; all 1 by default.
         """
         data = self._dissimilarities(X, weights)
-        if isinstance(self.n_components, Integral) and self.n_components > data.n_points:
-            raise ValueError(
-                f"n_components={self.n_components} needs at least as many points; X has n_samples = {data.n_points}."
-            )
-        solution = smacof(
-            data,
-            self.n_components,
-            self.alpha,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            accelerate=self.accelerate,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-            time_limit=self.time_limit,
-            verbose=self.verbose,
-        )
-        if solution.status == "max_iter":
-            warnings.warn(f"FinslerMDS: {solution.message}", ConvergenceWarning, stacklevel=2)
-        elif solution.alpha_identifiable is False:
-            warnings.warn(f"FinslerMDS: {solution.note}", UserWarning, stacklevel=2)
-        self.result_ = Embedding.from_solution(solution, data)
-        self.embedding_ = solution.coordinates
-        self.drift_ = solution.drift
-        self.alpha_ = solution.alpha
-        self.stress_ = solution.stress
-        self.normalised_stress_ = self.result_.normalised_stress
-        self.stress_per_point_ = self.result_.stress_per_point
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.status_ = solution.status
-        self.message_ = self.result_.message
+        solve(self, data)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> Array:

@@ -255,7 +255,7 @@ def _key(ax: Any, alpha: float, ball: bool) -> Any:
         area.add_artist(Text(at, middle, text, fontsize=7.5, color=colour, va="center"))
     area.add_artist(Line2D([0], [0], marker="o", ms=2.5, color="#333333", transform=frame))
     box = AnchoredOffsetbox("lower left", child=area, pad=0.4, borderpad=0.4, frameon=True)
-    box.patch.set(fc="#ffffffd0", ec="#dddddd", lw=0.6)
+    box.patch.set(fc="#ffffff60", ec="#dddddd", lw=0.6)  # see-through: a point may end up behind it
     box.set(zorder=95, in_layout=False)
     ax.add_artist(box)
     return box

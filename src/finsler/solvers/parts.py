@@ -57,7 +57,7 @@ def split(D: Array, n_jobs: int | None = None) -> Parts:
     S = np.empty((n, n), dtype=D.dtype)
 
     def task(_: int, start: int, stop: int) -> tuple[float, float]:
-        return symmetrise(D, h, start, stop, S)  # type: ignore[no-any-return]
+        return symmetrise(D, h, start, stop, S)
 
     sums = np.array(map_blocks(task, triangle_edges(n, BLOCKS), n_jobs)).sum(axis=0)
     return Parts(S, h, float(sums[0]), float(sums[1]))
