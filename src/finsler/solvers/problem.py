@@ -71,7 +71,8 @@ class UniformProblem(Problem):
         self.fixed_drift = fixed_drift
         self.n_jobs = n_jobs if n > SMALL else 1
         self.edges = triangle_edges(n, BLOCKS)
-        self._forces = np.empty((0, 0, 0))  # of the blocks; kept, because fresh memory costs as much as a tenth of a pass
+        # Forces of the blocks, kept: fresh memory for each pass would cost a tenth of it.
+        self._forces = np.empty((0, 0, 0))
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
