@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 $(VENV)/.demo: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing finsler into $(VENV) (a minute or two the first time) ..."
-	@$(PIP) --editable '.[plot]'
+	@$(PIP) --editable '.[plot,cli]'
 	@touch $@
 
 $(VENV)/.develop: pyproject.toml constraints.txt

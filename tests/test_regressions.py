@@ -206,3 +206,25 @@ def test_pandas_nullable_numbers_and_ragged_lists():
     assert embed_matrix(frame, missing="mask", alpha=0.5).distance("a", "b") == pytest.approx(1, abs=1e-6)
     with pytest.raises(ValueError, match="rectangular"):
         embed_matrix([[0, 1], [1]])
+
+
+def test_a_matrix_is_read_from_a_file(D, tmp_path):
+    names = [f"town {i}" for i in range(6)]
+    pd.DataFrame(D, index=names, columns=names).to_csv(tmp_path / "times.csv")
+    for path in (tmp_path / "times.csv", str(tmp_path / "times.csv")):
+        embedding = embed_matrix(path, alpha=0.4)
+        assert embedding.distance("town 0", "town 1") == pytest.approx(D[0, 1], abs=1e-6)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        embed_matrix(tmp_path / "nowhere.csv")
+
+
+def test_a_page_must_be_called_html(D, tmp_path):
+    with pytest.raises(ValueError, match=r"ends in .html, not 'map.png'"):
+        embed_matrix(D, alpha=0.4).explore(tmp_path / "map.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_another_kind_is_not_called_pickled(tmp_path):
+    (tmp_path / "map.csv").write_text("label,x1,height\nA,0,0\n")
+    with pytest.raises(ValueError, match=r"maps are saved as .npz"):
+        Embedding.load(tmp_path / "map.csv")

@@ -55,7 +55,10 @@ def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDA
     except FileNotFoundError:
         raise
     except Exception as error:
-        raise ValueError(f"{str(path)!r} is not a file that finsler saved ({error}).") from error
+        raise ValueError(
+            f"{str(path)!r} is not a file that finsler saved; maps are saved as .npz, with Embedding.save or "
+            "finsler embed --out map.npz."
+        ) from error
     if found != kind:
         raise ValueError(f"{str(path)!r} holds a saved {found}, not a saved {kind}.")
     if version > FORMAT:

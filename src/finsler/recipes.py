@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,10 +14,11 @@ from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.inputs.dissimilarities import as_dissimilarities
 from finsler.inputs.graph_distances import graph_distances
+from finsler.inputs.tables import read_table
 
 
 def embed_matrix(
-    D: ArrayLike,
+    D: ArrayLike | str | os.PathLike[str],
     *,
     n_components: int = 2,
     alpha: float | str = "auto",
@@ -29,8 +31,9 @@ def embed_matrix(
 
     Parameters
     ----------
-    D : array-like of shape (n, n) or DataFrame
-        Dissimilarities **from row to column**. A DataFrame's index gives the labels.
+    D : array-like of shape (n, n), DataFrame, or path of a file
+        Dissimilarities **from row to column**. A DataFrame's index gives the labels, and so does the first column or
+        row of a CSV file; .npy and .npz are read, too.
     n_components : int
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto"
@@ -56,7 +59,13 @@ def embed_matrix(
     >>> round(flights.distance("JFK", "LAX"), 1), round(flights.distance("LAX", "JFK"), 1)
     (5.3, 4.2)
     """
-    data = as_dissimilarities(D, weights, labels=labels, missing=missing)
+    if isinstance(D, str | os.PathLike):
+        values: Any
+        table = read_table(D, kind="matrix")
+        values, labels = table.values, table.labels if labels is None else labels
+    else:
+        values = D
+    data = as_dissimilarities(values, weights, labels=labels, missing=missing)
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     return mds.fit(data).result_
 

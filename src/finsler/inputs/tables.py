@@ -146,6 +146,7 @@ def read_table(
 
     Examples
     --------
+    >>> import io
     >>> table = read_table(io.BytesIO(b"to;A;B\nA;0;1,5\nB;2,0;0\n"))
     >>> print(table.describe())
     stdin: a 2 x 2 matrix with labels

@@ -78,6 +78,8 @@ def explore(
     ...     page.name, page.stat().st_size > 1_000_000
     ('towns.html', True)
     """
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"The page is HTML; give a name that ends in .html, not {Path(path).name!r}.")
     library = _plotlyjs()
     record = _record(embedding, _columns(embedding, attributes), title, random_state)
     assets = files("finsler.plotting") / "explorer_assets"
