@@ -496,7 +496,7 @@ def test_dataframe_labels():
     with pytest.raises(ValueError, match=r"D\[1, 2\] = -1.0, from York to Oxford,"):
         asymmetry_report(D)
     with pytest.raises(TypeError, match="D has '-' from York to Oxford, which is no number"):
-        asymmetry_report(D.astype(object).replace(-1, "-"))
+        asymmetry_report(D.astype(object).where(D != -1, "-"))
 
 
 def test_objects_and_masks_that_are_numbers():
