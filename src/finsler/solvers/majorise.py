@@ -47,7 +47,9 @@ class Anderson:
 
     def __init__(self) -> None:
         self._last: tuple[Array, Array] | None = None  # the point before, and its step
-        self._dX = self._dF = np.empty((0, 0))  # differences of points and of steps, a row each, oldest overwritten
+        self._dX = self._dF = np.empty(
+            (0, 0)
+        )  # differences of points and of steps, a row each, oldest overwritten
         self._gram = np.empty((0, 0))  # of the rows of dF
         self._count = 0
         self._rest = 0  # iterations until combining is tried again
@@ -118,7 +120,9 @@ def majorise(
     """
     began = time.perf_counter()
     anderson = Anderson()
-    X = np.asfortranarray(start)  # an axis after the other: so are steps, and sums of them run along the points
+    X = np.asfortranarray(
+        start
+    )  # an axis after the other: so are steps, and sums of them run along the points
     history: list[float] = []
     n_passes = 0
     now: Evaluation | None = None

@@ -77,7 +77,9 @@ class UniformProblem(Problem):
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
         n, m = X.shape
-        axes = X.T  # contiguous where X is in Fortran order, as in the loop: vector operations run along the points
+        axes = (
+            X.T
+        )  # contiguous where X is in Fortran order, as in the loop: vector operations run along the points
         centred = axes - axes.mean(axis=1, keepdims=True)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
