@@ -133,8 +133,8 @@ if __name__ == "__main__":
         for case in cases.values():
             del case["markdown"]
     write(HERE / "results.json", json.dumps({"about": about, "results": found}, indent=1) + "\n")
-    heading = f"# The older models beside ours\n\nMade by `{about['command']}`; what the columns are stands in docs/models.md."
-    write(HERE / "results.md", f"{heading}\n\n{tables}\n")
+    origin = f"Made by `{about['command']}`; what the columns are stands in docs/models.md."
+    write(HERE / "results.md", f"# The older models beside ours\n\n{origin}\n\n{tables}\n")
     if PAGE.exists():
         before, rest = PAGE.read_text().split(BEGIN)
         write(PAGE, f"{before}{BEGIN}\n\n{tables}\n\n{END}{rest.split(END)[1]}")

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from conftest import random_problem, slow_stress
 
 from finsler.baselines import Comparison, compare_models
 from finsler.baselines import compare as module
@@ -14,6 +13,8 @@ from finsler.baselines.slide import slide_distances
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distances
 from finsler.inputs.dissimilarities import as_dissimilarities
+
+from conftest import random_problem, slow_stress
 
 RNG = np.random.default_rng(5)
 X = 3 * RNG.normal(size=(14, 2))
@@ -203,7 +204,7 @@ def test_it_prints_and_turns_into_json_and_markdown():
     assert isinstance(table, Comparison)
     lines = str(table).splitlines()
     assert lines[0].startswith("6 points in 2 dimensions, 30 ordered pairs, 15 pairs asymmetric")
-    assert lines[1].split() == "model stress sign by size shown parameters seconds".split()
+    assert lines[1].split() == ["model", "stress", "sign", "by", "size", "shown", "parameters", "seconds"]
     assert lines[3].startswith("Randers map (ours)")
     assert len({len(line) for line in lines[1:5]}) == 1
     plain = json.loads(json.dumps(table.to_dict()))
@@ -257,7 +258,6 @@ def test_mistakes():
     with pytest.raises(ValueError, match=r"From 1 to 2 there is only a bound.*missing='mask'"):
         compare_models(far, missing="hinge")
     with pytest.raises(ValueError, match="unconnected groups"):
-        W = np.kron(np.eye(2), np.ones((3, 3)))
-        compare_models(D, weights=W)
+        compare_models(D, weights=np.kron(np.eye(2), np.ones((3, 3))))
     with pytest.raises(KeyError, match="no model 'slide' here"):
         compare_models(D, models=["drift"], n_init=1, verbose=False)["slide"]

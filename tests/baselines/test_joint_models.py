@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import random_problem
 from scipy.optimize import approx_fprime
 
 from finsler.baselines.fits import Observations, Settings, differences
@@ -11,6 +10,8 @@ from finsler.baselines.symmetric import symmetric_mds
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances
 from finsler.inputs.dissimilarities import as_dissimilarities
+
+from conftest import random_problem
 
 KINDS = ["uniform", "symmetric", "asymmetric", "missing"]
 MODELS = [RadiusDistance(), HillClimbing()]

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from conftest import random_problem
 from scipy.optimize import minimize
 
 from finsler.baselines.fits import Fit, Observations, Settings, differences
 from finsler.baselines.skew import bimensions, drift_vectors, gower
 from finsler.baselines.symmetric import symmetric_mds
 from finsler.inputs.dissimilarities import as_dissimilarities
+
+from conftest import random_problem
 
 KINDS = ["uniform", "symmetric", "asymmetric", "missing"]
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import random_problem
 from scipy.optimize import approx_fprime
 
 from finsler.baselines.fits import Observations, Settings
@@ -10,6 +9,8 @@ from finsler.baselines.slide import SlideVectorProblem, minimise_slide, slide_di
 from finsler.baselines.symmetric import symmetric_mds
 from finsler.inputs.dissimilarities import as_dissimilarities
 from finsler.inputs.tables import read_table
+
+from conftest import random_problem
 
 
 def observe(D, W=None):

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from conftest import random_problem
 from sklearn.manifold import Isomap
 
 from finsler.baselines.fits import Observations, Settings, differences, free_coordinates
 from finsler.baselines.symmetric import symmetric_isomap, symmetric_mds
 from finsler.inputs.dissimilarities import as_dissimilarities
+
+from conftest import random_problem
 
 
 def observe(D, W=None):
