@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 import finsler
+from finsler.cli import compare as cli_compare
 from finsler.cli import options as shared
 from finsler.cli.errors import Mistake, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import check_alpha, choice, examples, option
@@ -284,6 +285,9 @@ def report(
         cli_output.print_json(found.to_dict())
     else:
         print(found)
+
+
+app.command(epilog=cli_compare.EXAMPLES)(cli_compare.compare)
 
 
 @app.command(
