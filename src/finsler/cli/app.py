@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 import finsler
 from finsler.cli import compare as cli_compare
+from finsler.cli import learning as cli_learning
 from finsler.cli import options as shared
 from finsler.cli.errors import Mistake, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import check_alpha, choice, examples, option
@@ -288,6 +289,8 @@ def report(
 
 
 app.command(epilog=cli_compare.EXAMPLES)(cli_compare.compare)
+app.command(epilog=cli_learning.LEARN_EXAMPLES)(cli_learning.learn)
+app.command(epilog=cli_learning.PREDICT_EXAMPLES)(cli_learning.predict)
 
 
 @app.command(
