@@ -221,7 +221,7 @@ def run_cell(
         "graph": facts,
     }
     text = json.dumps(result, indent=2) + "\n"
-    write_atomically(path, lambda file: file.write(text.encode()) and None)
+    write_atomically(path, lambda file: file.write(text.encode()))
     return result
 
 
@@ -363,4 +363,4 @@ def _sizes(rows: dict[tuple[Any, ...], dict[str, dict[str, Any]]]) -> list[str]:
 
 def _write_table(path: Path, folder: Path) -> None:
     text = table_markdown(read_results(folder))
-    write_atomically(path, lambda file: file.write(text.encode()) and None)
+    write_atomically(path, lambda file: file.write(text.encode()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -40,6 +41,7 @@ BASELINES = {
     "common_neighbours": "common neighbours",
     "adamic_adar": "Adamic-Adar",
     "closed_form": "closed form, no training",
+    "closed_form_features": "closed form with features",
 }
 
 # (existence, direction) of the paper's own method, area under the ROC curve in percent.
@@ -149,8 +151,9 @@ def run_cell(
         "candidates": model.validation_scores_,
         "encoder": model.encoder_,
         "alpha": model.alpha_,
-        "baselines": run_baselines(split, seed=cell.split, n_jobs=n_jobs),
         "seconds": round(seconds, 1),
+        "peak_memory_mb": _peak_memory(),
+        "baselines": run_baselines(split, features=features, seed=cell.split, n_jobs=n_jobs),
         "graph": {
             "n_nodes": split.n_nodes,
             "n_arcs": graph.n_arcs,
@@ -159,7 +162,7 @@ def run_cell(
         },
     }
     text = json.dumps(result, indent=1) + "\n"
-    write_atomically(path, lambda file: file.write(text.encode()) and None)
+    write_atomically(path, lambda file: file.write(text.encode()))
     return result
 
 
@@ -235,9 +238,33 @@ def table_markdown(results: Iterable[dict[str, Any]]) -> str:
         existence, direction = PAPER[name]
         lines.append(f"| | | the paper's method | {existence} | | {direction} | |")
         for key, label in BASELINES.items():
-            means = [_mean([result["baselines"][key][task] for result in group]) for task in TASKS]
-            lines.append(f"| | | {label} | " + " | ".join(means) + " | |")
-    return "\n".join([*lines, "", PROTOCOL, "", FACTS, ""])
+            having = [result["baselines"][key] for result in group if key in result["baselines"]]
+            if having:
+                means = [_mean([scores[task] for scores in having]) for task in TASKS]
+                lines.append(f"| | | {label} | " + " | ".join(means) + " | |")
+    return "\n".join([*lines, "", PROTOCOL, "", FACTS, "", *_sizes(groups), ""])
+
+
+def _sizes(groups: dict[tuple[int, str], list[dict[str, Any]]]) -> list[str]:
+    """One line for each graph: nodes, arcs, pairs held out."""
+    lines: dict[int, str] = {}
+    for (at, _), group in sorted(groups.items()):
+        facts = group[0]["graph"]
+        lines[at] = (
+            f"* {tuple(NAMES.values())[at]}: {facts['n_nodes']:,} nodes, {facts['n_arcs']:,} arcs, of which "
+            f"{facts['observed']:,} observed; {facts['test_pairs']:,} pairs held out for the test"
+        )
+    return list(lines.values())
+
+
+def _peak_memory() -> int | None:
+    """Most memory that this process ever held, in MB; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def _mean(values: list[float]) -> str:
@@ -247,4 +274,4 @@ def _mean(values: list[float]) -> str:
 
 def _write_table(path: Path, folder: Path) -> None:
     text = table_markdown(read_results(folder))
-    write_atomically(path, lambda file: file.write(text.encode()) and None)
+    write_atomically(path, lambda file: file.write(text.encode()))
