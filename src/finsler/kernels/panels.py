@@ -144,42 +144,31 @@ def misfit(D, DT, W, WT, uniform, XT, height, start, stop, out):
 
 @njit(**OPTIONS)
 def weight_sums(D, DT, W, WT, start, stop, degree):
-    """Add ``(w_ij + w_ji)/2`` to ``degree`` at both ends; return the sum ``w D^2`` without bounds, and whether some
-    pair is known one way only.
+    """Add ``(w_ij + w_ji)/2`` to ``degree`` at both ends. Of the ordered pairs with a weight, return the sum ``w D^2``
+    without bounds, the sum ``D^2``, and the number.
     """
-    total, one_way = 0.0, False
+    total, square, count = 0.0, 0.0, 0
     for i in range(start, stop):
         mine = 0.0
         for j in range(i + 1, D.shape[1]):
             w1, w2 = np.float64(W[i, j]), np.float64(WT[i, j])
+            d, b = np.float64(D[i, j]), np.float64(DT[i, j])  # 0 where there is no weight
             degree[j] += 0.5 * (w1 + w2)
             mine += 0.5 * (w1 + w2)
-            one_way |= (w1 > 0.0) != (w2 > 0.0)
-            d, b = np.float64(D[i, j]), np.float64(DT[i, j])
+            count += int(w1 > 0.0) + int(w2 > 0.0)
+            square += d * d + b * b
             total += (w1 * d * d if d >= 0.0 else 0.0) + (w2 * b * b if b >= 0.0 else 0.0)
         degree[i] += mine
-    return total, one_way
+    return total, square, count
 
 
 @njit(**OPTIONS)
-def known_squares(D, DT, W, WT, start, stop):
-    """Sum of squares and number of the ordered pairs with a weight."""
-    total, count = 0.0, 0
-    for i in range(start, stop):
-        for j in range(i + 1, D.shape[1]):
-            if W[i, j] > 0.0:
-                total += np.float64(D[i, j]) * np.float64(D[i, j])
-                count += 1
-            if WT[i, j] > 0.0:
-                total += np.float64(DT[i, j]) * np.float64(DT[i, j])
-                count += 1
-    return total, count
+def join(W, WT, group):
+    """Unite the groups of all pairs with a weight: ``group[i]`` becomes the smallest number in the group of i.
 
-
-@njit(**OPTIONS)
-def join(W, WT, start, stop, group):
-    """Unite the groups of all pairs with a weight; ``group[i]`` points to a member with a smaller number, or to i."""
-    for i in range(start, stop):
+    On the way ``group[i]`` points to some smaller number of the group, or to i.
+    """
+    for i in range(len(W)):
         a = i
         while group[a] != a:
             a = group[a]
@@ -194,3 +183,5 @@ def join(W, WT, start, stop, group):
                 elif b < a:
                     group[a] = b
                     a = b
+    for i in range(len(group)):
+        group[i] = group[group[i]]
