@@ -7,6 +7,7 @@ way whatever their number, so results do not depend on it.
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import sys
@@ -165,6 +166,13 @@ def require_memory(n_bytes: float, what: str, cure: str) -> None:
         raise MemoryError(
             f"{what} needs about {format_bytes(n_bytes)} and {format_bytes(available)} is available. {cure}"
         )
+
+
+def let_go(matrix: Any) -> None:
+    """Take the pages of a read-only memory map out of the resident memory; the system keeps them while it has room."""
+    pages = getattr(matrix, "_mmap", None)
+    if pages is not None and getattr(matrix, "mode", "") == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 class Progress:

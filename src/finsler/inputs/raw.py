@@ -16,7 +16,7 @@ from finsler.inputs.dissimilarities import (
     check_weight_rows,
     check_whole,
 )
-from finsler.runtime import Progress
+from finsler.runtime import Progress, let_go
 
 Array = NDArray[Any]
 
@@ -74,14 +74,19 @@ def as_raw_dissimilarities(
     rows, weight_rows = np.asarray(D), None if weights is None else np.asarray(weights)
     n, unit, found = len(rows), 1.0, []
     if weight_rows is not None:
-        unit = max(check_weight_rows(weight_rows[k : k + ROWS], k) for k in range(0, n, ROWS)) or 1.0
+        unit = 0.0
     for k in range(0, n, ROWS):
-        w = None if weight_rows is None else weight_rows[k : k + ROWS]
+        w = None
+        if weight_rows is not None:
+            w = weight_rows[k : k + ROWS]
+            unit = max(unit, check_weight_rows(w, k))
         found.append(check_rows(rows[k : k + ROWS], w, k, missing, name))
         progress.update(f"{k} of {n} rows")
+        let_go(D)
+        let_go(weights)
     progress.close(f"{n} rows")
     weighted, far = conclude(found, weights is not None, missing, name)
-    return RawDissimilarities(D, weights, weighted, unit, far)
+    return RawDissimilarities(D, weights, weighted, unit or 1.0, far)
 
 
 def conclude(found: list[RowsFound], has_weights: bool, missing: str, name: str) -> tuple[bool, float]:

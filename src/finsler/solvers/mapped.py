@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,16 +10,18 @@ from numpy.typing import NDArray
 
 from finsler.inputs.raw import RawDissimilarities
 from finsler.kernels import panels as kernels
-from finsler.runtime import format_bytes, map_blocks
+from finsler.runtime import format_bytes, let_go, map_blocks
 from finsler.solvers.panel_home import PanelHome
 from finsler.solvers.panels import PanelFunction, Panels
 from finsler.solvers.parts import BLOCKS, triangle_edges
+from finsler.solvers.problem import FACTORISE
 
 Array = NDArray[np.floating[Any]]
 
 # Numbers a point that stand beside the panels: coordinates and steps that the acceleration keeps, forces of each
 # block of rows, the vectors of the closed form.
 BESIDE = 200
+FACTORS = 64  # bytes a pair that it takes to factorise the weights
 
 
 class MappedPanels(Panels):
@@ -33,6 +34,7 @@ class MappedPanels(Panels):
         self.dtype = np.dtype(np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float)
         self.copies = 4 if data.weighted else 2
         self.edges = _edges(n, budget - 8.0 * BESIDE * n, self.copies * self.dtype.itemsize, budget)
+        self.factorise = n <= FACTORISE and FACTORS * n * n <= budget
         self._buffer = np.empty(0, dtype=self.dtype)
 
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
@@ -69,14 +71,14 @@ class MappedPanels(Panels):
             map_blocks(fill, np.linspace(0, rows, min(rows, 4 * BLOCKS) + 1).astype(int), self.n_jobs)
             yield first, panel
             for matrix in (self.data.matrix, W):
-                _let_go(matrix)
+                let_go(matrix)
 
     def _arrays(self, rows: int, width: int, count: int) -> tuple[Array, ...]:
         """Arrays for a panel, in one buffer: fresh memory at each pass would cost more than filling it."""
         size = rows * width
-        if len(self._buffer) < count * size:
-            self._buffer = np.empty(0, dtype=self.dtype)  # before the next one is allocated
-            self._buffer = np.empty(count * size, dtype=self.dtype)
+        if not len(self._buffer):  # pages that no pass writes to take no memory
+            largest = int((np.diff(self.edges) * (self.n_points - self.edges[:-1])).max())
+            self._buffer = np.empty(self.copies * largest, dtype=self.dtype)
         return tuple(self._buffer[k * size : (k + 1) * size].reshape(rows, width) for k in range(count))
 
 
@@ -94,13 +96,6 @@ def _edges(n: int, room: float, bytes_per_pair: int, budget: float) -> NDArray[n
                 f"memory_budget={format_bytes(budget)} is too small for {n} points: it takes {format_bytes(least)} at least."
             )
         blocks += 1 + blocks // 8
-
-
-def _let_go(matrix: Any) -> None:
-    """Take the pages of a read-only memory map out of the resident memory; the system keeps them while it has room."""
-    pages = getattr(matrix, "_mmap", None)
-    if pages is not None and getattr(matrix, "mode", "") == "r" and hasattr(mmap, "MADV_DONTNEED"):
-        pages.madvise(mmap.MADV_DONTNEED)
 
 
 def mapped_home(data: RawDissimilarities, budget: float, n_jobs: int | None = None) -> PanelHome:

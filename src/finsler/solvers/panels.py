@@ -34,6 +34,8 @@ class Panels(ABC):
     """Whether a panel is (D, D', W, W'), or (S,), or (S, A) where the skew part is asked for."""
     unit: float
     """Weight that counts as 1."""
+    factorise: bool
+    """Whether the weights are so few that they may be gathered and factorised."""
 
     @abstractmethod
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
@@ -174,6 +176,11 @@ def among(first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDAr
     return out
 
 
+def weights_among(first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]) -> Array:
+    """Weights between sorted ``points``, there and back."""
+    return among(first, panel[2:], n_jobs, points)
+
+
 def columns(
     first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]
 ) -> tuple[Array, Array]:
@@ -210,12 +217,12 @@ class PanelUniformProblem(UniformProblem):
 
 
 class PanelWeightedProblem(WeightedProblem):
-    """Any weights, in panels; the curvature is solved without being formed."""
+    """Any weights, in panels; unless they are few, the curvature is solved without being formed."""
 
     def __init__(self, panels: Panels, degrees: Array, fixed_drift: Array | None):
         self.panels, self.degrees, self.fixed_drift = panels, degrees, fixed_drift
         self.n_points, self.unit = panels.n_points, panels.unit
-        self.factorise = False
+        self.factorise = panels.factorise
         self._solve, self._solve_alpha = None, -1.0
 
     def _pass(self, XT: Array, height: Array) -> tuple[Array, Array, float]:
@@ -231,3 +238,14 @@ class PanelWeightedProblem(WeightedProblem):
 
     def _degrees(self) -> Array:
         return self.degrees
+
+    def _factorised(self, alpha: float) -> Callable[[Array], Array]:
+        everyone = np.arange(self.n_points)
+        found = self.panels.each(weights_among, everyone)
+        there, back = np.concatenate([part for _, part in found], axis=1)
+        self.W, self.WT = there + back.T, there.T + back
+        self.symmetric_weights = bool((self.W == self.WT).all())
+        try:
+            return super()._factorised(alpha)
+        finally:
+            del self.W, self.WT
