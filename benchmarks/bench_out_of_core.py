@@ -2,8 +2,8 @@
 
     python benchmarks/bench_out_of_core.py --points 30000 --budget 2GB --json benchmarks/bench_out_of_core.json
 
-The file is written row by row: Randers distances of random points with noise that depends on the row alone. The map is fitted
-in a fresh process, whose anonymous memory (RssAnon) and mapped pages (RssFile) a thread reads every 20 ms.
+The file is written row by row: Randers distances of random points with noise that depends on the row alone. The map is
+fitted in a fresh process, whose anonymous memory (RssAnon) and mapped pages (RssFile) a thread reads every 20 ms.
 """
 
 from __future__ import annotations
@@ -91,13 +91,17 @@ def solve(path: Path, budget: str, threads: int | None, missing: bool) -> dict[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--points", type=int, default=30000)
     parser.add_argument("--dtype", default="float32", choices=["float32", "float64"])
     parser.add_argument("--budget", default="2GB")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--missing", type=float, default=0.0, help="share of entries that are NaN")
-    parser.add_argument("--folder", type=Path, default=None, help="where to keep the matrix; a temporary folder by default")
+    parser.add_argument(
+        "--folder", type=Path, default=None, help="where to keep the matrix; a temporary folder by default"
+    )
     parser.add_argument("--json", type=Path, default=None)
     parser.add_argument("--solve", type=Path, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -105,7 +109,9 @@ def main() -> None:
         print(json.dumps(solve(options.solve, options.budget, options.threads, options.missing > 0)))
         return
     with tempfile.TemporaryDirectory() as temporary:
-        path = (options.folder or Path(temporary)) / f"rows_{options.points}_{options.dtype}_{options.missing:g}.npy"
+        path = (
+            options.folder or Path(temporary)
+        ) / f"rows_{options.points}_{options.dtype}_{options.missing:g}.npy"
         if not path.exists():
             write_rows(path, options.points, options.dtype, options.missing)
         command = [sys.executable, __file__, "--solve", str(path), "--budget", options.budget]

@@ -6,12 +6,13 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import random_problem
 from scipy.sparse import coo_array, csr_array, random_array
 
 from finsler import FinslerMDS, distributed, randers_distances
 from finsler.inputs import paths
 from finsler.solvers import panel_home
+
+from conftest import random_problem
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -94,7 +95,9 @@ def test_starts_run_in_parallel_and_give_what_they_give_in_turn(client):
 
 def test_a_callback_stops_all_parallel_starts(client):
     D, _ = noisy_problem("uniform", n=80)
-    mds = FinslerMDS(2, alpha=0.3, n_init=2, init="random", random_state=5, callback=lambda it: it.n_iter >= 2)
+    mds = FinslerMDS(
+        2, alpha=0.3, n_init=2, init="random", random_state=5, callback=lambda it: it.n_iter >= 2
+    )
     assert mds.fit(da.from_array(D, chunks=80)).status_ == "stopped"
     assert mds.n_iter_ <= 3
 
@@ -209,7 +212,7 @@ def test_bad_input_is_refused_where_the_user_sees_it(no_client):
     with pytest.raises(ValueError, match="from 37 to 4 it is -1"):
         FinslerMDS().fit(da.from_array(bad, chunks=20))
     bad[37, 4] = np.nan
-    with pytest.raises(ValueError, match="from 37 to 4 it is nan.*missing='mask'"):
+    with pytest.raises(ValueError, match=r"from 37 to 4 it is nan.*missing='mask'"):
         FinslerMDS().fit(da.from_array(bad, chunks=20))
     with pytest.raises(ValueError, match="diagonal of X must be zero: from 0 to itself it is 1"):
         FinslerMDS().fit(da.from_array(D + np.eye(40), chunks=20))

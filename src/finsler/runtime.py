@@ -148,7 +148,17 @@ def parse_bytes(size: float | str) -> float:
     >>> parse_bytes("2GB"), parse_bytes("1.5 KiB")
     (2000000000.0, 1536.0)
     """
-    units = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+    units = {
+        "": 1,
+        "k": 1e3,
+        "m": 1e6,
+        "g": 1e9,
+        "t": 1e12,
+        "ki": 2**10,
+        "mi": 2**20,
+        "gi": 2**30,
+        "ti": 2**40,
+    }
     found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
     try:
         n_bytes = float(found[1]) * units[found[2]] if found else 0.0

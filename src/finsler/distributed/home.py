@@ -1,8 +1,9 @@
 """A Dask array of dissimilarities as a home of the dense solver.
 
-The blocks are checked where they are, and cut into panels (see `finsler.solvers.panels`), which stay on the workers. That
-is the only time that dissimilarities travel: a panel needs both directions of its pairs. Every pass then sends the coordinates
-out once and brings forces back, added up on the way in a fixed order, so that results do not depend on who is first.
+The blocks are checked where they are, and cut into panels (see `finsler.solvers.panels`), which stay on the workers.
+That is the only time that dissimilarities travel: a panel needs both directions of its pairs. Every pass then sends the
+coordinates out once and brings forces back, added up on the way in a fixed order, so that results do not depend on who
+is first.
 
 All that a pass needs is in the graph that the scheduler has: when a worker dies, its panels are made again elsewhere.
 """
@@ -70,9 +71,7 @@ def _keep(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return args
 
 
-def _run(
-    function: PanelFunction, first: int, panel: list[Array], args: tuple[Any, ...]
-) -> tuple[int, Any]:
+def _run(function: PanelFunction, first: int, panel: list[Array], args: tuple[Any, ...]) -> tuple[int, Any]:
     # One thread each: the worker runs as many of these at a time as it has threads.
     return first, function(first, tuple(panel), 1, *args)
 

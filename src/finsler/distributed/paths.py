@@ -82,7 +82,12 @@ def _rows(graph: Any, sources: NDArray[Any], method: str, limit: float, dtype: A
 
 
 def pivot_distances(
-    graph: Any, pivots: ArrayLike, *, chunks: int | None = None, method: str = "auto", dtype: DTypeLike = np.float64
+    graph: Any,
+    pivots: ArrayLike,
+    *,
+    chunks: int | None = None,
+    method: str = "auto",
+    dtype: DTypeLike = np.float64,
 ) -> tuple[Any, Any]:
     """Distances from some pivots to every node, and from every node to them, as Dask arrays.
 

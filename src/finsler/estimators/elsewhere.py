@@ -52,7 +52,10 @@ def home_elsewhere(
     if is_dask_array(weights):
         raise TypeError("weights are a Dask array and X is not. Make both Dask arrays, or neither.")
     matrices = [X] if weights is None else [X, weights]
-    if not all(isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf" for matrix in matrices) or X.ndim != 2:
+    if (
+        not all(isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf" for matrix in matrices)
+        or X.ndim != 2
+    ):
         return None
     if budget is None:
         free = available_memory()
@@ -61,4 +64,6 @@ def home_elsewhere(
     copies = UNIFORM_COPIES if weights is None and missing == "raise" else WEIGHTED_COPIES
     if copies * itemsize * float(X.shape[0]) * X.shape[1] <= budget:
         return None
-    return mapped_home(as_raw_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose), budget, n_jobs)
+    return mapped_home(
+        as_raw_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose), budget, n_jobs
+    )

@@ -40,8 +40,10 @@ def solve(estimator: Any, data: Dissimilarities | Home) -> None:
         warnings.warn(f"{name}: {solution.message}", ConvergenceWarning, stacklevel=3)
     elif solution.alpha_identifiable is False:
         warnings.warn(f"{name}: {solution.note}", UserWarning, stacklevel=3)
-    make = Embedding.from_home if isinstance(data, Home) else Embedding.from_solution
-    estimator.result_ = make(solution, data)
+    if isinstance(data, Home):
+        estimator.result_ = Embedding.from_home(solution, data)
+    else:
+        estimator.result_ = Embedding.from_solution(solution, data)
     estimator.embedding_ = solution.coordinates
     estimator.drift_ = solution.drift
     estimator.alpha_ = solution.alpha

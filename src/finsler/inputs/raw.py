@@ -49,7 +49,12 @@ class RawDissimilarities:
 
 
 def as_raw_dissimilarities(
-    D: Any, weights: Any = None, *, missing: str = "raise", name: str = "D", verbose: bool | int | str = "auto"
+    D: Any,
+    weights: Any = None,
+    *,
+    missing: str = "raise",
+    name: str = "D",
+    verbose: bool | int | str = "auto",
 ) -> RawDissimilarities:
     """Check a matrix, in memory or mapped into it, without making another one of its size.
 
@@ -90,12 +95,14 @@ def as_raw_dissimilarities(
 
 
 def conclude(found: list[RowsFound], has_weights: bool, missing: str, name: str) -> tuple[bool, float]:
-    """Whether there is more than uniform weights, and how far unreachable pairs are at least, from the checks of all rows."""
+    """Whether there are weights or gaps, and how far unreachable pairs are at least, from the checks of all rows."""
     check_whole(found, name)
     n_unknown = sum(part.n_unknown for part in found)
     far = 0.0
     if missing == "hinge" and n_unknown:
         far = max(part.farthest for part in found)
         if far == 0:
-            raise ValueError(f"No dissimilarity in {name} is finite, so nothing says how far unreachable pairs are.")
+            raise ValueError(
+                f"No dissimilarity in {name} is finite, so nothing says how far unreachable pairs are."
+            )
     return has_weights or n_unknown > 0, far

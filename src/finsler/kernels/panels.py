@@ -4,8 +4,8 @@ A panel of the rows ``first <= i < last`` holds, in row ``i - first`` and column
 pair (i, j) for ``j > i``; what stands elsewhere means nothing. On such an array, with coordinates from ``first`` on, the
 kernels of `finsler.kernels.dense` run as they are.
 
-Here panels are filled from ``there``, whose entry ``[i, j]`` is the way from i to j, and ``back``, whose ``[j, i]`` is the way
-from j to i. For a matrix in memory or in a file both are the matrix itself, read at ``first``; elsewhere they are
+Here panels are filled from ``there``, whose entry ``[i, j]`` is the way from i to j, and ``back``, whose ``[j, i]`` is the
+way from j to i. For a matrix in memory or in a file both are the matrix itself, read at ``first``; elsewhere they are
 the cut-outs, read at 0. Tiles keep the transposed reads in the cache.
 """
 
@@ -37,8 +37,8 @@ def fold(there, back, first, start, stop, symmetric, skew):
 def fold_weighted(there, back, w_there, w_back, weighted, unit, far, first, start, stop, D, DT, W, WT):
     """Fill rows ``start:stop`` of the panels of D, its transpose, the weights and theirs.
 
-    Weights are divided by ``unit``, and 1 if not ``weighted``. NaN weighs 0, and so does inf unless ``far`` is positive: then
-    it becomes the bound ``-far``.
+    Weights are divided by ``unit``, and 1 if not ``weighted``. NaN weighs 0, and so does inf unless ``far`` is positive:
+    then it becomes the bound ``-far``.
     """
     width = D.shape[1]
     for i0 in range(start, stop, TILE):

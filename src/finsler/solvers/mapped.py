@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from finsler.inputs.raw import RawDissimilarities
 from finsler.kernels import panels as kernels
 from finsler.runtime import format_bytes, let_go, map_blocks
-from finsler.solvers.panel_home import PanelHome
+from finsler.solvers.panel_home import GATHERED, LANDMARKS, PanelHome
 from finsler.solvers.panels import PanelFunction, Panels
-from finsler.solvers.parts import BLOCKS, triangle_edges
+from finsler.solvers.parts import BLOCKS
 from finsler.solvers.problem import FACTORISE
 
 Array = NDArray[np.floating[Any]]
 
 # Numbers a point that stand beside the panels: coordinates and steps that the acceleration keeps, forces of each
-# block of rows, the vectors of the closed form.
+# block of rows, the vectors of the closed form; with weights or gaps, what belongs to the landmarks of a start.
 BESIDE = 200
+BESIDE_WEIGHTED = 200 + 8 * LANDMARKS
 FACTORS = 64  # bytes a pair that it takes to factorise the weights
 
 
@@ -31,9 +32,16 @@ class MappedPanels(Panels):
         self.data, self.n_jobs = data, n_jobs
         self.n_points = n = len(data.matrix)
         self.weighted, self.unit = data.weighted, data.unit
-        self.dtype = np.dtype(np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float)
+        self.dtype = np.dtype(
+            np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float
+        )
         self.copies = 4 if data.weighted else 2
-        self.edges = _edges(n, budget - 8.0 * BESIDE * n, self.copies * self.dtype.itemsize, budget)
+        beside = (
+            self.dtype.itemsize * n * float(BESIDE_WEIGHTED)
+            if data.weighted and n > GATHERED
+            else 8.0 * n * BESIDE
+        )
+        self.edges = _edges(n, budget - beside, self.copies * self.dtype.itemsize, budget)
         self.factorise = n <= FACTORISE and FACTORS * n * n <= budget
         self._buffer = np.empty(0, dtype=self.dtype)
 
@@ -59,7 +67,9 @@ class MappedPanels(Panels):
             rows = last - first
             panel = self._arrays(rows, self.n_points - first, self.copies if self.weighted or skew else 1)
 
-            def fill(_: int, start: int, stop: int, first: int = first, panel: tuple[Array, ...] = panel) -> None:
+            def fill(
+                _: int, start: int, stop: int, first: int = first, panel: tuple[Array, ...] = panel
+            ) -> None:
                 if self.weighted:
                     kernels.fold_weighted(
                         D, D, weights, weights, W is not None, self.unit, self.data.far, first, start, stop, *panel
@@ -83,19 +93,17 @@ class MappedPanels(Panels):
 
 
 def _edges(n: int, room: float, bytes_per_pair: int, budget: float) -> NDArray[np.intp]:
-    """Edges of as few panels as fit in ``room``."""
-    blocks = 1
-    while True:
-        edges = triangle_edges(n, blocks)
-        largest = bytes_per_pair * float((np.diff(edges) * (n - edges[:-1])).max())
-        if largest <= room:
-            return edges
-        if len(edges) - 1 < blocks:
-            least = largest + budget - room
-            raise MemoryError(
-                f"memory_budget={format_bytes(budget)} is too small for {n} points: it takes {format_bytes(least)} at least."
-            )
-        blocks += 1 + blocks // 8
+    """Edges of as few panels as fit in ``room``, each."""
+    if room < bytes_per_pair * n:
+        least = bytes_per_pair * n + budget - room
+        raise MemoryError(
+            f"memory_budget={format_bytes(budget)} is too small for {n} points: it takes {format_bytes(least)} at least."
+        )
+    edges = [0]
+    while edges[-1] < n:
+        rows = int(room / bytes_per_pair / (n - edges[-1]))
+        edges.append(min(n, edges[-1] + rows))
+    return np.array(edges)
 
 
 def mapped_home(data: RawDissimilarities, budget: float, n_jobs: int | None = None) -> PanelHome:
@@ -103,4 +111,6 @@ def mapped_home(data: RawDissimilarities, budget: float, n_jobs: int | None = No
     panels = MappedPanels(data, budget, n_jobs)
     count = len(panels.edges) - 1
     plural = "s" if count > 1 else ""
-    return PanelHome(panels, f"The matrix was read in {count} panel{plural} at each pass, within {format_bytes(budget)}.")
+    return PanelHome(
+        panels, f"The matrix was read in {count} panel{plural} at each pass, within {format_bytes(budget)}."
+    )

@@ -29,7 +29,8 @@ Array = NDArray[np.floating[Any]]
 # Data with weights or gaps: up to this many points the start is that of the in-memory solver; for more, a map of
 # some of the points is made in memory and the others are placed into it.
 GATHERED = 1000
-LANDMARKS = 250
+LANDMARKS = 200
+PLACED = 250  # points placed at a time
 # Block Krylov iteration for the closed form: vectors beyond those wanted, passes at most, accuracy.
 SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
 
@@ -128,8 +129,9 @@ class PanelHome(Home):
     def _landmark_columns(self) -> Array:
         """Of D to the landmarks, D from them, and the weights so: a row for each landmark."""
         points = self._landmark_points
-        out = np.zeros((4, len(points), self.n_points))
-        for first, (across, along) in self.panels.each(passes.columns, points):
+        found = self.panels.each(passes.columns, points)
+        out = np.zeros((4, len(points), self.n_points), dtype=found[0][1][0].dtype)
+        for first, (across, along) in found:
             rows = slice(first, first + across.shape[2])
             out[:, :, rows] += across
             out[:, (points >= rows.start) & (points < rows.stop), first:] += along
@@ -137,7 +139,7 @@ class PanelHome(Home):
 
     @cached_property
     def _landmarks(self) -> InMemory:
-        to_points, _, weights, _ = self._landmark_columns[:, :, self._landmark_points]
+        to_points, _, weights, _ = self._landmark_columns[:, :, self._landmark_points].astype(float)
         data = Dissimilarities(
             np.ascontiguousarray(to_points.T), np.ascontiguousarray(weights.T) * self.panels.unit
         )
@@ -145,8 +147,8 @@ class PanelHome(Home):
             return InMemory(data, 1)
         except ValueError as error:
             raise ValueError(
-                f"Too few pairs are known for a start from {len(data.matrix)} landmarks. Use init='random' (and give alpha), or "
-                "coordinates to start from."
+                f"Too few pairs are known for a start from {len(data.matrix)} landmarks. Use init='random' (and give "
+                "alpha), or coordinates to start from."
             ) from error
 
     def _placed(self, n_components: int, alpha: float, X: Array) -> Array:
@@ -157,23 +159,30 @@ class PanelHome(Home):
         if len(chosen) == self.n_points:
             return X
         solution = smacof(self._landmarks, n_components, alpha, init=X, verbose=False)
-        to_points, from_points, w_to, w_from = (values.T for values in self._landmark_columns)
-        known = ((w_to > 0) | (w_from > 0)).any(axis=1)
         everyone = np.broadcast_to(solution.coordinates.mean(axis=0), (self.n_points, n_components)).copy()
-        everyone[known] = place(  # a bound "at least b" is taken for b
-            solution.coordinates, drift_vector(alpha, n_components), tol=1e-6,
-            to_fitted=np.where(w_to > 0, np.abs(to_points), np.nan)[known],
-            from_fitted=np.where(w_from > 0, np.abs(from_points), np.nan)[known],
-        ).coordinates  # fmt: skip
+        for start in range(0, self.n_points, PLACED):
+            some = self._landmark_columns[:, :, start : start + PLACED].astype(float)
+            to_points, from_points, w_to, w_from = some.transpose(0, 2, 1)
+            known = ((w_to > 0) | (w_from > 0)).any(axis=1)
+            if known.any():
+                everyone[start : start + PLACED][known] = place(  # a bound "at least b" is taken for b
+                    solution.coordinates, drift_vector(alpha, n_components), tol=1e-6,
+                    to_fitted=np.where(w_to > 0, np.abs(to_points), np.nan)[known],
+                    from_fitted=np.where(w_from > 0, np.abs(from_points), np.nan)[known],
+                ).coordinates  # fmt: skip
         everyone[chosen] = solution.coordinates
         return everyone
 
     def _require_connected(self) -> None:
         n = self.n_points
-        tables = [(first + np.arange(len(group)), first + group) for first, group in self.panels.each(passes.groups)]
+        tables = [
+            (first + np.arange(len(group)), first + group) for first, group in self.panels.each(passes.groups)
+        ]
         ends = np.concatenate([a for a, _ in tables]), np.concatenate([b for _, b in tables])
-        found = connected_components(coo_array((np.ones(len(ends[0]), bool), ends), shape=(n, n)), directed=False)
-        raise_if_unconnected(found[1], str)
+        found = connected_components(
+            coo_array((np.ones(len(ends[0]), bool), ends), shape=(n, n)), directed=False
+        )
+        raise_if_unconnected(found[1].astype(np.intp), str)
 
 
 class PanelGram:

@@ -55,7 +55,9 @@ def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
     return first, total
 
 
-def _in_blocks(task: Callable[[Array, int, int], None], shape: tuple[int, int], rows: int, n_jobs: int | None) -> Array:
+def _in_blocks(
+    task: Callable[[Array, int, int], None], shape: tuple[int, int], rows: int, n_jobs: int | None
+) -> Array:
     """Sum of arrays of the given shape, each filled by ``task(array, start, stop)`` for some rows of a panel."""
     blocks = max(1, min(BLOCKS, rows // 32))
     out = np.zeros((blocks, *shape))
@@ -78,7 +80,9 @@ def uniform_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: A
     return _in_blocks(task, (len(XT) + 1, XT.shape[1]), len(panel[0]), n_jobs)
 
 
-def weighted_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, height: Array) -> Array:
+def weighted_pass(
+    first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, height: Array
+) -> Array:
     """Force on each axis, force along the drift, and the stress of each row."""
     XT, height = np.ascontiguousarray(XT[:, first:]), np.ascontiguousarray(height[first:])
 
@@ -98,7 +102,9 @@ def drift_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Arr
     return _in_blocks(task, (len(XT) + 1, XT.shape[1]), len(panel[0]), n_jobs)
 
 
-def curvature_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, alpha: float) -> Array:
+def curvature_pass(
+    first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, alpha: float
+) -> Array:
     """Curvature of the majoriser times a step, an axis in each row."""
     XT = np.ascontiguousarray(XT[:, first:])
 
@@ -176,7 +182,9 @@ def among(first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDAr
     return out
 
 
-def weights_among(first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]) -> Array:
+def weights_among(
+    first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]
+) -> Array:
     """Weights between sorted ``points``, there and back."""
     return among(first, panel[2:], n_jobs, points)
 

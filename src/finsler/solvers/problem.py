@@ -133,7 +133,7 @@ class WeightedProblem(Problem):
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs, and another one before it where the drift is fitted."""
-        n, m = X.shape
+        m = X.shape[1]
         XT = axes_first(X)
         if self.fixed_drift is not None:
             omega = self.fixed_drift

@@ -191,23 +191,23 @@ def _minimise(
     )
 
 
-def _choose_alpha(found: Evidence, n_components: int) -> tuple[float, bool, str]:
+def _choose_alpha(evidence: Evidence, n_components: int) -> tuple[float, bool, str]:
     """Alpha to start from, whether the data determine it, and a note if they do not.
 
     The stress of the closed form as a function of alpha costs little. Where it does not rise towards 1, as for a sheet
     that lies in a hyperplane and may be tilted at will, the smallest value that fits about as well as the best is taken.
     """
-    if found.h @ found.h <= 1e-24 * found.square / len(found.h):
-        if not found.one_way:
+    if evidence.h @ evidence.h <= 1e-24 * evidence.square / len(evidence.h):
+        if not evidence.one_way:
             why = (
                 "The data are symmetric"
-                if found.symmetric
+                if evidence.symmetric
                 else "The asymmetry runs in circles, which no heights show"
             )
             return 0.0, True, f"{why}, so alpha is 0."
         # No pair known both ways tells of asymmetry, but pairs known one way still pull at the drift.
         return ONE_WAY_ALPHA, False, "The drift rests on pairs known one way only."
-    S, h, D = found.sample_S, found.sample_h, found.sample_D
+    S, h, D = evidence.sample_S, evidence.sample_h, evidence.sample_D
 
     def profile(alpha: float) -> float:
         return full_stress(closed_form(S, h, n_components, alpha, 1), D, drift=alpha, n_jobs=1)
