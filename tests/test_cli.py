@@ -26,7 +26,19 @@ from finsler.datasets.flights import load_flight_hours
 from finsler.inputs.tables import read_table
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 
-COMMANDS = ["embed", "report", "place", "distance", "plot", "demo", "datasets list", "datasets fetch"]
+COMMANDS = [
+    "embed",
+    "report",
+    "compare",
+    "learn",
+    "predict",
+    "place",
+    "distance",
+    "plot",
+    "demo",
+    "reproduce",
+]
+COMMANDS += ["datasets list", "datasets fetch"]
 SMALL = ",A,B,C,D\nA,0,3,4,5\nB,2,0,2,4\nC,4,3,0,2\nD,5,4,3,0\n"
 
 

@@ -15,6 +15,8 @@ import typer
 from typer.core import TyperGroup
 
 import finsler
+from finsler.cli import compare as cli_compare
+from finsler.cli import learning as cli_learning
 from finsler.cli import options as shared
 from finsler.cli.errors import Mistake, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import check_alpha, choice, examples, option
@@ -284,6 +286,11 @@ def report(
         cli_output.print_json(found.to_dict())
     else:
         print(found)
+
+
+app.command(epilog=cli_compare.EXAMPLES)(cli_compare.compare)
+app.command(epilog=cli_learning.LEARN_EXAMPLES)(cli_learning.learn)
+app.command(epilog=cli_learning.PREDICT_EXAMPLES)(cli_learning.predict)
 
 
 @app.command(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,32 +46,47 @@ class Anderson:
     """
 
     def __init__(self) -> None:
-        self._X: list[Array] = []
-        self._steps: list[Array] = []
+        self._last: tuple[Array, Array] | None = None  # the point before, and its step
+        self._dX = self._dF = np.empty(
+            (0, 0)
+        )  # differences of points and of steps, a row each, oldest overwritten
+        self._gram = np.empty((0, 0))  # of the rows of dF
+        self._count = 0
         self._rest = 0  # iterations until combining is tried again
         self._next_rest = 2
         self._last_stress = np.inf
 
     def propose(self, X: Array, now: Evaluation) -> tuple[Array, bool]:
         """Next point, and whether it is a combination (which may go uphill) or the relaxed step (which cannot)."""
-        self._X.append(X)
-        self._steps.append(now.step)
-        del self._X[: -MEMORY - 1], self._steps[: -MEMORY - 1]
+        if self._last is not None:
+            self._remember(X - self._last[0], now.step - self._last[1])
+        self._last = X, now.step
         calm = self._last_stress - now.stress <= CALM * now.stress
         self._last_stress = now.stress
         self._rest -= 1
-        if len(self._X) == 1 or not calm or self._rest >= 0:
-            return X + RELAX * now.step, False
-        dX = np.stack([(b - a).ravel() for a, b in pairwise(self._X)])
-        dF = np.stack([(b - a).ravel() for a, b in pairwise(self._steps)])
-        gram = dF @ dF.T
+        relaxed = X + RELAX * now.step
+        if self._count == 0 or not calm or self._rest >= 0:
+            return relaxed, False
+        held = slice(min(self._count, MEMORY))
+        gram = self._gram[held, held].copy()
         # A touch of ridge: differences of steps become nearly parallel close to the solution.
         gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
         try:
-            mix = np.linalg.solve(gram, dF @ now.step.ravel())
+            mix = np.linalg.solve(gram, self._dF[held] @ now.step.T.ravel())
         except np.linalg.LinAlgError:
-            return X + RELAX * now.step, False
-        return X + RELAX * now.step - (mix @ (dX + RELAX * dF)).reshape(X.shape), True
+            return relaxed, False
+        back = mix @ self._dX[held] + RELAX * (mix @ self._dF[held])
+        return relaxed - back.reshape(X.T.shape).T, True
+
+    def _remember(self, dX: Array, dF: Array) -> None:
+        """Add a pair of differences, and its products with the others."""
+        if self._dX.shape[1] != dX.size:
+            self._dX, self._dF = np.zeros((MEMORY, dX.size)), np.zeros((MEMORY, dX.size))
+            self._gram = np.zeros((MEMORY, MEMORY))
+        row = self._count % MEMORY
+        self._dX[row], self._dF[row] = dX.T.ravel(), dF.T.ravel()
+        self._gram[row] = self._gram[:, row] = self._dF @ self._dF[row]
+        self._count += 1
 
     def accepted(self) -> None:
         """Note that a combination went downhill."""
@@ -80,7 +94,7 @@ class Anderson:
 
     def rejected(self) -> None:
         """Note that a combination went uphill: forget the past, and wait longer each time in a row."""
-        del self._X[:-1], self._steps[:-1]
+        self._count = 0
         self._rest = self._next_rest
         self._next_rest *= 2
 
@@ -106,7 +120,9 @@ def majorise(
     """
     began = time.perf_counter()
     anderson = Anderson()
-    X = start
+    X = np.asfortranarray(
+        start
+    )  # an axis after the other: so are steps, and sums of them run along the points
     history: list[float] = []
     n_passes = 0
     now: Evaluation | None = None

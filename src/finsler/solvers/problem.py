@@ -77,18 +77,22 @@ class UniformProblem(Problem):
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
         n, m = X.shape
-        centred = X - X.mean(axis=0)
+        axes = (
+            X.T
+        )  # contiguous where X is in Fortran order, as in the loop: vector operations run along the points
+        centred = axes - axes.mean(axis=1, keepdims=True)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
-            omega = best_drift(centred.T @ centred, centred.T @ self.parts.h)
+            omega = best_drift(centred @ centred.T, centred @ self.parts.h)
         pull, misfit = self._symmetric_pass(axes_first(X))
-        skew = self.parts.h - centred @ omega
+        skew = self.parts.h - omega @ centred
         stress = 2 * (misfit + self.parts.skew_residual + n * (skew @ skew))
-        force = pull[:m].T + n * np.outer(skew, omega)
+        upwards = omega[:, None]
+        force = pull[:m] + (n * upwards) * skew
         # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
-        step = (force - np.outer(force @ omega, omega) / (1 + omega @ omega)) / n
-        return Evaluation(float(stress), step, 2 * float(np.vdot(step, force)), omega)
+        step = (force - upwards * (omega @ force / (1 + omega @ omega))) / n
+        return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega)
 
     def _symmetric_pass(self, XT: Array) -> tuple[Array, float]:
         """Force of the symmetric part on each axis, and the sum of ``(e - S)^2`` over ``i < j``."""

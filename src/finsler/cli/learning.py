@@ -1,0 +1,224 @@
+"""``finsler learn`` and ``finsler predict``: a digraph that is completed by its map."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from finsler.cli import options as shared
+from finsler.cli.errors import Mistake, say
+from finsler.cli.options import examples, option
+
+MODEL = "The model"
+LEARN_EXAMPLES = examples(
+    "finsler learn citations.csv --out model.npz --out map.html",
+    "finsler learn citations.csv --features words.npz --checkpoint state --out model.npz",
+)
+PREDICT_EXAMPLES = examples(
+    "finsler predict model.npz pairs.csv --out scores.csv",
+    "finsler predict model.npz --from paper-17 --top 5",
+)
+
+
+def learn(
+    file: Annotated[str, typer.Argument(metavar="GRAPH", help="Arcs of a digraph.", show_default=False)],
+    columns: shared.Columns = None,
+    features: Annotated[
+        str | None,
+        option(
+            shared.DATA,
+            metavar="FILE",
+            help="Numbers about the nodes: a table with one row each, by label, or .npy/.npz in the order of the nodes.",
+        ),
+    ] = None,
+    dim: Annotated[int, option(MODEL, min=2, metavar="N", help="Dimension, the height included.")] = 64,
+    epochs: Annotated[
+        int | None,
+        option(MODEL, min=1, metavar="N", help="Passes over the arcs.", show_default="by the number of arcs"),
+    ] = None,
+    seed: Annotated[int, option(MODEL, min=0, max=2**32 - 1, metavar="N", help="Seed.")] = 0,
+    time_limit: Annotated[
+        float | None, option(MODEL, min=0, metavar="SECONDS", help="Keep the best model after so long.")
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        option(
+            MODEL, metavar="FILE", help="Save the state here now and then; if it is there, go on from it."
+        ),
+    ] = None,
+    jobs: shared.Jobs = None,
+    out: Annotated[
+        list[str] | None,
+        option(
+            shared.OUTPUT,
+            "--out",
+            "-o",
+            metavar="PATH",
+            help="model.npz for finsler predict; .html .png .svg .pdf .csv for the map. Repeatable.",
+        ),
+    ] = None,
+    force: shared.Force = False,
+    encoding: shared.Encoding = None,
+    quiet: shared.Quiet = False,
+    json: shared.Json = False,
+) -> None:
+    """Learn a digraph, to predict which links are missing from it and which way they run.
+
+    Some links are held out for validation and the scores on them printed: areas under ROC curves, 50 is chance.
+
+    Ctrl-C ends the training and still writes the best model so far.
+    """
+    from finsler.cli import data as cli_data
+    from finsler.cli import output as cli_output
+    from finsler.learn.links import LinkPredictor
+
+    if not out and not json:
+        raise Mistake("say where to write the model: --out model.npz.")
+    inputs = [file, *filter(None, [features])]
+    targets = cli_output.plan(out or [], force=force, inputs=inputs)
+    reading = cli_data.Reading(kind="edges", columns=columns, encoding=encoding, jobs=jobs, quiet=quiet)
+    graph = cli_data.read_input(file, reading).graph
+    assert graph is not None
+    values = None if features is None else _features(features, graph.labels, graph.n_nodes, encoding)
+    model = LinkPredictor(
+        dim,
+        epochs=epochs,
+        random_state=seed,
+        time_limit=time_limit,
+        checkpoint=checkpoint,
+        n_jobs=jobs,
+        verbose=reading.verbose,
+    ).fit(graph, values)
+    scores = model.validation_scores_
+    if not quiet:
+        say(f"Learned {graph.n_nodes:,} nodes; inputs: {model.encoder_}; drift alpha {model.alpha_:.3f}.")
+        say(
+            "Mean score on links held out for validation (50 is chance): "
+            + ", ".join(f"{name} {value:.1f}" for name, value in scores.items())
+            + "."
+        )
+    models = [target for target in targets if target.suffix == ".npz"]
+    for target in models:
+        assert target.path is not None
+        model.save(target.path)
+        if not quiet:
+            say(f"Written: {target.path}")
+    rest = [target for target in targets if target.suffix != ".npz"]
+    if rest:
+        cli_output.write(rest, model.result_, quiet=quiet)
+    if json:
+        cli_output.print_json(
+            {
+                "input": Path(file).name,
+                "nodes": graph.n_nodes,
+                "dimension": dim,
+                "alpha": model.alpha_,
+                "encoder": model.encoder_,
+                "status": model.status_,
+                "validation": scores,
+                "outputs": [str(target.path) for target in targets],
+            }
+        )
+    if model.status_ == "interrupted":
+        say("finsler: stopped by Ctrl-C; what was learned so far was written.")
+        raise typer.Exit(130)
+
+
+def predict(
+    model_file: Annotated[
+        str, typer.Argument(metavar="MODEL.npz", help="A model of finsler learn.", show_default=False)
+    ],
+    pairs: Annotated[
+        str | None,
+        typer.Argument(metavar="[PAIRS.csv]", help="Two columns, from and to; - reads them from stdin."),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="NODE", help="Rank the likeliest targets of this node.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many of them.")] = 10,
+    known: Annotated[bool, typer.Option("--known", help="Rank arcs that are already known, too.")] = False,
+    out: Annotated[
+        str, option(shared.OUTPUT, "--out", "-o", metavar="FILE.csv", help="Where to; - is stdout.")
+    ] = "-",
+    force: shared.Force = False,
+    encoding: shared.Encoding = None,
+) -> None:
+    """Predict links: how likely an arc is, and which way it runs if there is one.
+
+    CSV with the columns from, to, probability (that there is an arc this way) and direction (the probability that,
+    if there is one arc between the two, it runs this way).
+    """
+    from finsler.cli import output as cli_output
+    from finsler.learn.links import LinkPredictor
+
+    if (pairs is None) == (source is None):
+        raise Mistake("give either PAIRS.csv or --from NODE.")
+    (target,) = cli_output.plan(
+        [out], force=force, inputs=[model_file, *filter(None, [pairs])], known=[".csv"]
+    )
+    model = LinkPredictor.load(model_file)
+    labels = range(len(model.embedding_)) if model.labels_ is None else model.labels_
+    nodes = {str(label): label for label in labels}
+    if source is not None:
+        start = _node(source, nodes)
+        found = [(start, label) for label, _ in model.rank(start, top, exclude_known=not known)]
+    else:
+        assert pairs is not None
+        found = _pairs(pairs, nodes, encoding)
+    existence, direction = model.predict_proba(found), model.predict_direction(found)
+    rows = [
+        (str(a), str(b), f"{p:.6g}", f"{q:.6g}")
+        for (a, b), p, q in zip(found, existence, direction, strict=True)
+    ]
+    cli_output.write_text(
+        target.path, cli_output.csv_text([("from", "to", "probability", "direction"), *rows])
+    )
+    if target.path is not None:
+        say(f"Written: {target.path}")
+
+
+def _features(file: str, labels: list[Any] | None, n: int, encoding: str | None) -> Any:
+    """Numbers about the nodes from a table (rows found by label) or from arrays (rows in the order of the nodes)."""
+    import numpy as np
+
+    suffix = Path(file).suffix.lower()
+    if suffix == ".npy":
+        return np.load(file, allow_pickle=False)
+    if suffix == ".npz":
+        from scipy.sparse import load_npz
+
+        return load_npz(file)
+    from finsler.cli.data import read_attributes
+
+    table = read_attributes(file, labels, n, encoding)
+    words = [name for name, column in table.items() if column.dtype.kind not in "fiub"]
+    if words:
+        raise Mistake(f"{file}: the column {words[0]!r} holds text; features must be numbers.")
+    return np.column_stack(list(table.values())).astype(float)
+
+
+def _node(name: str, nodes: dict[str, Any]) -> Any:
+    """The label that is written so."""
+    from finsler.cli.data import suggestion
+
+    if name not in nodes:
+        raise Mistake(f"the model has no node {name!r}.{suggestion(name, list(nodes))}")
+    return nodes[name]
+
+
+def _pairs(file: str, nodes: dict[str, Any], encoding: str | None) -> list[tuple[Any, Any]]:
+    """Pairs of labels from the first two columns; a first row that names no nodes is a header."""
+    from finsler.inputs.text_tables import read_text
+
+    text = read_text(sys.stdin.buffer if file == "-" else file, encoding)
+    if text.width < 2:
+        raise Mistake(f"{text.name}: pairs need two columns, from and to.")
+    top = text.head[0][1]
+    header = top[0] not in nodes and top[1] not in nodes
+    found = [(_node(cells[0], nodes), _node(cells[1], nodes)) for _, cells in text.body(header)]
+    if not found:
+        raise Mistake(f"{text.name} holds no pairs.")
+    return found

@@ -1,0 +1,290 @@
+"""Splits and tasks of link prediction: what a model may see of a digraph, and what it is then asked.
+
+Held out are *unordered pairs* of neighbours, so both arcs of a reciprocal pair leave together, and only pairs outside a
+spanning forest, so no node loses its last link. Three tasks are made of the pairs held out:
+
+direction
+    Which way does the arc run? Reciprocal pairs are left out; every other pair is shown once, half of them reversed.
+existence_mixed
+    Is there an arc from i to j? The pairs that `direction` shows in their true order, against the ones that it
+    shows reversed and pairs with no arc at all, as many negatives as positives (about a third are reversed arcs).
+existence_random
+    The same positives against pairs with no arc at all.
+
+Scores are areas under ROC curves. Several definitions circulate; `existence_mixed` follows the code published with
+MagNet (Zhang et al., NeurIPS 2021), `existence_random` that of PyTorch Geometric Signed Directed (He et al., 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from finsler.evaluation.arcs import Integers, among_keys, arc_keys, keyed_arcs, simple_arcs
+from finsler.evaluation.links import roc_auc
+
+
+@dataclass(frozen=True, eq=False)
+class PairTask:
+    """Ordered pairs of nodes, and which of them are positive.
+
+    Attributes
+    ----------
+    pairs : integer array of shape (P, 2)
+    labels : boolean array of shape (P,)
+    """
+
+    pairs: Integers
+    labels: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkTasks:
+    """The three questions asked about one set of held-out pairs; see the module for their definition.
+
+    Attributes
+    ----------
+    direction, existence_mixed, existence_random : PairTask
+    """
+
+    direction: PairTask
+    existence_mixed: PairTask
+    existence_random: PairTask
+
+
+@dataclass(frozen=True, eq=False)
+class LinkSplit:
+    """What training sees, and what is asked for model selection and for the score; made by `split_links`.
+
+    Attributes
+    ----------
+    n_nodes : int
+    observed : integer array of shape (E, 2)
+        Arcs for training, sorted. The same ones serve for the validation and for the test: held-out validation
+        arcs do **not** join them before the test.
+    validation, test : LinkTasks
+    validation_pairs, test_pairs : integer arrays of shape (H, 2)
+        Held-out pairs, the smaller node first. No arc of theirs, in either direction, is in `observed`.
+    """
+
+    n_nodes: int
+    observed: Integers
+    validation: LinkTasks
+    test: LinkTasks
+    validation_pairs: Integers
+    test_pairs: Integers
+
+
+def split_links(
+    graph: Any,
+    *,
+    seed: int = 0,
+    forest: Literal["random", "index"] = "random",
+    test_share: float = 0.15,
+    validation_share: float = 0.05,
+    n_nodes: int | None = None,
+) -> LinkSplit:
+    """Hold out pairs of neighbours for validation and test, and make the tasks.
+
+    Parameters
+    ----------
+    graph : Digraph, integer array of shape (E, 2), or anything that `finsler.inputs.graph.as_digraph` takes
+        An integer array lists arcs between nodes 0..n_nodes-1; its self-loops and repetitions are ignored.
+        Lengths of arcs do not matter.
+    seed : int
+        Number of the split: it decides the random forest, what is held out, and the pairs without arcs.
+    forest : {"random", "index"}
+        Spanning forest whose pairs are never held out: a random one, or the one that Kruskal's algorithm finds in
+        the order of the nodes, (0, 1), (0, 2), ... The latter depends on how nodes are numbered.
+    test_share : float
+        Share of *all* pairs that is held out for the test, taken from outside the forest.
+    validation_share : float
+        Share of the remaining pairs held out for validation, outside a forest of what remains.
+    n_nodes : int, optional
+        Number of nodes, for an array of arcs; the largest number and one by default.
+
+    Returns
+    -------
+    LinkSplit
+
+    Examples
+    --------
+    >>> arcs = [(i, (i + step) % 30) for i in range(30) for step in (1, 2, 5)]
+    >>> split = split_links(np.array(arcs), seed=1)
+    >>> len(split.observed), len(split.validation_pairs), len(split.test_pairs)
+    (72, 4, 14)
+    >>> score_links(split.test, lambda pairs: -np.abs(pairs[:, 1] - pairs[:, 0] - 2.0))["direction"]
+    100.0
+    """
+    if forest not in ("random", "index"):
+        raise ValueError(f"forest must be 'random' or 'index'; found {forest!r}.")
+    arcs, n = simple_arcs(graph, n_nodes)
+    pairs, forward, backward = _unordered(arcs, n)
+    rng = np.random.default_rng(seed)
+
+    everything = np.arange(len(pairs))
+    test = _hold_out(pairs, everything, n, test_share, forest, rng, "test_share")
+    remaining = np.setdiff1d(everything, test, assume_unique=True)
+    validation = _hold_out(pairs, remaining, n, validation_share, forest, rng, "validation_share")
+
+    held_out = np.zeros(len(pairs), dtype=bool)
+    held_out[test] = held_out[validation] = True
+    keys = arc_keys(pairs, n)
+    observed = arcs[~held_out[np.searchsorted(keys, arc_keys(np.sort(arcs, axis=1), n))]]
+    empty = _non_edges(keys, n, len(test) + len(validation), rng)
+
+    def tasks(chosen: Integers, without_arc: Integers) -> LinkTasks:
+        reciprocal = forward[chosen] & backward[chosen]
+        one_way = chosen[~reciprocal]
+        true_order = np.where(forward[one_way, None], pairs[one_way], pairs[one_way, ::-1])
+        return _tasks(true_order, without_arc, rng)
+
+    return LinkSplit(
+        n_nodes=n,
+        observed=observed,
+        test=tasks(test, empty[: len(test)]),
+        validation=tasks(validation, empty[len(test) :]),
+        validation_pairs=pairs[validation],
+        test_pairs=pairs[test],
+    )
+
+
+def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> dict[str, float]:
+    """Score a model on the three tasks: areas under ROC curves, times 100.
+
+    Parameters
+    ----------
+    tasks : LinkTasks
+    logit : callable
+        Takes ordered pairs of nodes, shape (P, 2), and returns P numbers: higher where an arc from the first to the
+        second is more likely. Direction is decided by ``logit(i, j) - logit(j, i)``.
+
+    Returns
+    -------
+    dict
+        Keys "direction", "existence_mixed", "existence_random"; NaN where a task has no pairs of both kinds.
+
+    Examples
+    --------
+    >>> task = PairTask(np.array([[0, 1], [2, 1]]), np.array([True, False]))
+    >>> score_links(LinkTasks(task, task, task), lambda pairs: pairs[:, 1] - pairs[:, 0])
+    {'direction': 100.0, 'existence_mixed': 100.0, 'existence_random': 100.0}
+    """
+
+    def scores(pairs: np.ndarray) -> np.ndarray:
+        values = np.asarray(logit(pairs), dtype=float)
+        if values.shape != (len(pairs),):
+            raise ValueError(
+                f"logit must return one number per pair, ({len(pairs)},); found shape {values.shape}."
+            )
+        return values
+
+    def auc(task: PairTask, antisymmetric: bool = False) -> float:
+        if not len(task):
+            return float("nan")
+        values = scores(task.pairs)
+        if antisymmetric:
+            values = values - scores(task.pairs[:, ::-1])
+        return 100 * roc_auc(task.labels, values)
+
+    return {
+        "direction": auc(tasks.direction, antisymmetric=True),
+        "existence_mixed": auc(tasks.existence_mixed),
+        "existence_random": auc(tasks.existence_random),
+    }
+
+
+def spanning_forest(pairs: Integers, n_nodes: int, order: Integers) -> NDArray[np.bool_]:
+    """Which pairs Kruskal's algorithm keeps when it takes them by increasing, distinct ``order``.
+
+    Examples
+    --------
+    >>> spanning_forest(np.array([[0, 1], [0, 2], [1, 2]]), 3, order=np.array([2, 0, 1]))
+    array([False,  True,  True])
+    """
+    # Distinct weights have one minimum spanning forest, so any algorithm gives Kruskal's. Weight 0 would mean no edge.
+    weights = np.asarray(order, dtype=float) + 1
+    graph = coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n_nodes, n_nodes)).tocsr()
+    kept = minimum_spanning_tree(graph).data
+    return np.isin(weights, kept)
+
+
+def _unordered(arcs: Integers, n: int) -> tuple[Integers, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Pairs of neighbours, smaller node first and sorted, and whether an arc runs from the first and from the second."""
+    pairs = keyed_arcs(np.unique(arc_keys(np.sort(arcs, axis=1), n)), n)
+    there = arc_keys(arcs, n)
+    return pairs, among_keys(there, arc_keys(pairs, n)), among_keys(there, arc_keys(pairs[:, ::-1], n))
+
+
+def _hold_out(
+    pairs: Integers, among: Integers, n: int, share: float, forest: str, rng: np.random.Generator, name: str
+) -> Integers:
+    """Positions of pairs to hold out: a share of ``among``, all outside a spanning forest of it, in random order."""
+    if not 0 <= share < 1:
+        raise ValueError(f"{name} must be in [0, 1); found {share}.")
+    wanted = round(share * len(among))
+    order = np.arange(len(among)) if forest == "index" else rng.permutation(len(among))
+    outside = among[~spanning_forest(pairs[among], n, order)]
+    if share > 0 and not 2 <= wanted <= len(outside):
+        raise ValueError(
+            f"The graph is too small or too sparse to split: {name}={share} asks for {wanted} of {len(among)} pairs, "
+            f"and {len(outside)} lie outside a spanning forest (at least 2 must be held out). Lower or raise the "
+            "share, or use a graph with more cycles."
+        )
+    return rng.permutation(outside)[:wanted]
+
+
+def _non_edges(pair_keys: Integers, n: int, count: int, rng: np.random.Generator) -> Integers:
+    """Distinct ordered pairs of different nodes, uniform among those without an arc in either direction."""
+    possible = n * (n - 1) - 2 * len(pair_keys)
+    if count > possible:
+        raise ValueError(
+            f"The graph is too dense to split: {count} ordered pairs without an arc are needed and it has {possible}."
+        )
+    if (
+        2 * count > possible
+    ):  # rejection would take long; such a graph is small or nearly complete, so list them
+        every = keyed_arcs(np.arange(n * n), n)
+        every = every[every[:, 0] != every[:, 1]]
+        free = every[~among_keys(pair_keys, arc_keys(np.sort(every, axis=1), n))]
+        return np.asarray(free[rng.permutation(len(free))[:count]])
+    found = np.empty(0, dtype=np.int64)
+    acceptance = possible / n**2
+    while len(found) < count:
+        drawn = rng.integers(0, n, size=(int(1.1 * (count - len(found)) / acceptance) + 16, 2))
+        drawn = drawn[drawn[:, 0] != drawn[:, 1]]
+        drawn = drawn[~among_keys(pair_keys, arc_keys(np.sort(drawn, axis=1), n))]
+        found = np.concatenate([found, arc_keys(drawn, n)])
+        found = found[
+            np.sort(np.unique(found, return_index=True)[1])
+        ]  # first occurrences, in the order drawn
+    return keyed_arcs(found[:count], n)
+
+
+def _tasks(true_order: Integers, without_arc: Integers, rng: np.random.Generator) -> LinkTasks:
+    """Tasks about one-way arcs in random order, given in their true order, and pairs without an arc."""
+    shown_true = np.arange(len(true_order)) % 2 == 0
+    shown = np.where(shown_true[:, None], true_order, true_order[:, ::-1])
+    positives = shown[shown_true]
+    pool = np.concatenate([shown[~shown_true], without_arc])
+    mixed = pool[rng.permutation(len(pool))[: len(positives)]]
+    return LinkTasks(
+        direction=PairTask(shown, shown_true),
+        existence_mixed=_against(positives, mixed),
+        existence_random=_against(positives, without_arc[: len(positives)]),
+    )
+
+
+def _against(positives: Integers, negatives: Integers) -> PairTask:
+    return PairTask(
+        np.concatenate([positives, negatives]), np.arange(len(positives) + len(negatives)) < len(positives)
+    )
