@@ -286,7 +286,7 @@ def check_weight_rows(rows: Array, first: int, point: Callable[[int], str] = str
     largest = 0.0
     for i, row in enumerate(rows, start=first):
         bad = ~(np.isfinite(row) & (row >= 0))
-        bad[i] = False
+        bad[i] = -np.inf < row[i] < 0  # NaN or inf there mean nothing
         if bad.any():
             j = int(np.argmax(bad))
             raise ValueError(
