@@ -64,6 +64,5 @@ def home_elsewhere(
     copies = UNIFORM_COPIES if weights is None and missing == "raise" else WEIGHTED_COPIES
     if copies * itemsize * float(X.shape[0]) * X.shape[1] <= budget:
         return None
-    return mapped_home(
-        as_raw_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose), budget, n_jobs
-    )
+    data = as_raw_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose)
+    return mapped_home(data, budget, n_jobs, verbose)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from finsler.inputs.raw import RawDissimilarities
 from finsler.kernels import panels as kernels
-from finsler.runtime import format_bytes, let_go, map_blocks
+from finsler.runtime import Progress, format_bytes, let_go, map_blocks
 from finsler.solvers.panel_home import GATHERED, LANDMARKS, PanelHome
-from finsler.solvers.panels import PanelFunction, Panels
+from finsler.solvers.panels import ITERATED, PanelFunction, Panels
 from finsler.solvers.parts import BLOCKS
 from finsler.solvers.problem import FACTORISE
 
@@ -28,8 +28,15 @@ FACTORS = 64  # bytes a pair that it takes to factorise the weights
 class MappedPanels(Panels):
     """Panels cut out of a matrix when they are needed, into one buffer."""
 
-    def __init__(self, data: RawDissimilarities, budget: float, n_jobs: int | None = None):
+    def __init__(
+        self,
+        data: RawDissimilarities,
+        budget: float,
+        n_jobs: int | None = None,
+        verbose: bool | int | str = "auto",
+    ):
         self.data, self.n_jobs = data, n_jobs
+        self._progress: Progress | None = Progress("Reading the matrix", verbose)
         self.n_points = n = len(data.matrix)
         self.weighted, self.unit = data.weighted, data.unit
         self.dtype = np.dtype(
@@ -47,12 +54,15 @@ class MappedPanels(Panels):
 
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
         """First point and ``function(first, arrays, n_jobs, *args)`` of every panel, in order."""
-        return [(first, function(first, panel, self.n_jobs, *args)) for first, panel in self._panels(skew)]
+        return [
+            (first, function(first, panel, self.n_jobs, *args))
+            for first, panel in self._panels(function, skew)
+        ]
 
     def sum(self, function: PanelFunction, *args: Any, skew: bool = False) -> Array:
         """Sum of the results over all panels, each put where its first point is."""
         total = np.empty((0, 0))
-        for first, panel in self._panels(skew):
+        for first, panel in self._panels(function, skew):
             values = function(first, panel, self.n_jobs, *args)
             if first == 0:
                 total = np.array(values)
@@ -60,7 +70,7 @@ class MappedPanels(Panels):
                 total[:, first:] += values
         return total
 
-    def _panels(self, skew: bool) -> Iterator[tuple[int, tuple[Array, ...]]]:
+    def _panels(self, function: PanelFunction, skew: bool) -> Iterator[tuple[int, tuple[Array, ...]]]:
         D, W = np.asarray(self.data.matrix), self.data.weights
         weights = D[:0] if W is None else np.asarray(W)
         for first, last in zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True):
@@ -79,9 +89,19 @@ class MappedPanels(Panels):
                     kernels.fold(D, D, first, start, stop, panel[0], skew_panel)
 
             map_blocks(fill, np.linspace(0, rows, min(rows, 4 * BLOCKS) + 1).astype(int), self.n_jobs)
+            self._report(function, last)
             yield first, panel
             for matrix in (self.data.matrix, W):
                 let_go(matrix)
+
+    def _report(self, function: PanelFunction, last: int) -> None:
+        """Show how far a pass is that prepares the iterations."""
+        if self._progress is not None and function in ITERATED:
+            self._progress.close("ready to iterate")
+            self._progress = None
+        elif self._progress is not None:
+            what = function.__name__.replace("_", " ")
+            self._progress.update(f"{what}, row {last} of {self.n_points}")
 
     def _arrays(self, rows: int, width: int, count: int) -> tuple[Array, ...]:
         """Arrays for a panel, in one buffer: fresh memory at each pass would cost more than filling it."""
@@ -106,9 +126,11 @@ def _edges(n: int, room: float, bytes_per_pair: int, budget: float) -> NDArray[n
     return np.array(edges)
 
 
-def mapped_home(data: RawDissimilarities, budget: float, n_jobs: int | None = None) -> PanelHome:
+def mapped_home(
+    data: RawDissimilarities, budget: float, n_jobs: int | None = None, verbose: bool | int | str = "auto"
+) -> PanelHome:
     """Home of checked dissimilarities that are read within a budget of bytes at every pass."""
-    panels = MappedPanels(data, budget, n_jobs)
+    panels = MappedPanels(data, budget, n_jobs, verbose)
     count = len(panels.edges) - 1
     plural = "s" if count > 1 else ""
     return PanelHome(

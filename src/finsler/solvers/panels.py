@@ -212,6 +212,10 @@ def columns(
     return across, along
 
 
+# Passes of the iterations, which show a progress line of their own.
+ITERATED = (uniform_pass, weighted_pass, drift_pass, curvature_pass)
+
+
 class PanelUniformProblem(UniformProblem):
     """All weights 1, the symmetric part in panels."""
 
