@@ -15,6 +15,7 @@ from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress_per_point, total_square
 from finsler.inputs.dissimilarities import Dissimilarities, check_columns, plain_label
 from finsler.io import load_archive, save_archive
+from finsler.solvers.home import Home
 from finsler.solvers.placement import place
 from finsler.solvers.solution import Solution
 
@@ -48,7 +49,7 @@ class Embedding:
     status, message : str
         How the solver ended, as a word and as a sentence.
     data : Dissimilarities or None
-        What was embedded, to compare the map with.
+        What was embedded, to compare the map with; None if it was not in memory.
 
     Examples
     --------
@@ -74,18 +75,35 @@ class Embedding:
     def from_solution(cls, solution: Solution, data: Dissimilarities) -> Embedding:
         """Embedding of ``data`` as a solver found it."""
         total = total_square(data.matrix, data.weights)
+        shares = stress_per_point(solution.coordinates, data.matrix, data.weights, drift=solution.drift)
+        return cls._made(solution, total, shares, data.labels, data.note, data)
+
+    @classmethod
+    def from_home(cls, solution: Solution, home: Home) -> Embedding:
+        """Embedding of data that a solver found in a home of theirs, in memory or not."""
+        shares = home.stress_per_point(solution.coordinates, solution.drift)
+        return cls._made(solution, home.total, shares, home.labels, home.note, home.data)
+
+    @classmethod
+    def _made(
+        cls,
+        solution: Solution,
+        total: float,
+        shares: Array,
+        labels: list[Any] | None,
+        note: str,
+        data: Dissimilarities | None,
+    ) -> Embedding:
         return cls(
             coordinates=solution.coordinates,
             drift=solution.drift,
-            labels=data.labels,
+            labels=labels,
             stress=solution.stress,
             normalised_stress=float(np.sqrt(solution.stress / total)) if total > 0 else 0.0,
-            stress_per_point=stress_per_point(
-                solution.coordinates, data.matrix, data.weights, drift=solution.drift
-            ),
+            stress_per_point=shares,
             n_iter=solution.n_iter,
             status=solution.status,
-            message=" ".join(filter(None, (solution.message, solution.note, data.note))),
+            message=" ".join(filter(None, (solution.message, solution.note, note))),
             data=data,
         )
 

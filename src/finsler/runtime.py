@@ -7,7 +7,9 @@ way whatever their number, so results do not depend on it.
 
 from __future__ import annotations
 
+import mmap
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -138,6 +140,35 @@ def format_bytes(n: float) -> str:
     return f"{n:.3g} TB"
 
 
+def parse_bytes(size: float | str) -> float:
+    """Bytes meant by a number, or by text such as "2GB" or "500 MiB".
+
+    Examples
+    --------
+    >>> parse_bytes("2GB"), parse_bytes("1.5 KiB")
+    (2000000000.0, 1536.0)
+    """
+    units = {
+        "": 1,
+        "k": 1e3,
+        "m": 1e6,
+        "g": 1e9,
+        "t": 1e12,
+        "ki": 2**10,
+        "mi": 2**20,
+        "gi": 2**30,
+        "ti": 2**40,
+    }
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
+    try:
+        n_bytes = float(found[1]) * units[found[2]] if found else 0.0
+    except (KeyError, ValueError):
+        n_bytes = 0.0
+    if not 0 < n_bytes < float("inf"):
+        raise ValueError(f"A size in bytes is a positive number, or text such as '2GB'; got {size!r}.")
+    return n_bytes
+
+
 def require_memory(n_bytes: float, what: str, cure: str) -> None:
     """Refuse, before anything is allocated, what does not fit in memory."""
     available = available_memory()
@@ -145,6 +176,13 @@ def require_memory(n_bytes: float, what: str, cure: str) -> None:
         raise MemoryError(
             f"{what} needs about {format_bytes(n_bytes)} and {format_bytes(available)} is available. {cure}"
         )
+
+
+def let_go(matrix: Any) -> None:
+    """Take the pages of a read-only memory map out of the resident memory; the system keeps them while it has room."""
+    pages = getattr(matrix, "_mmap", None)
+    if pages is not None and getattr(matrix, "mode", "") == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 class Progress:

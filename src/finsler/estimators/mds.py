@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from finsler.estimators.elsewhere import home_elsewhere, opened
 from finsler.estimators.solving import solve
 from finsler.inputs.dissimilarities import (
     Dissimilarities,
@@ -19,6 +20,7 @@ from finsler.inputs.dissimilarities import (
     as_float_array,
     check_columns,
 )
+from finsler.solvers.home import Home
 from finsler.solvers.placement import place
 
 Array = NDArray[np.floating[Any]]
@@ -66,6 +68,10 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Seed of random starts.
     verbose : bool or "auto", default="auto"
         Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
+    memory_budget : int or str, optional
+        Bytes, as a number or as in "2GB", that the solver may allocate beside the data; by default most of what is free. A
+        matrix whose working copies need more is read in panels, one pass an iteration, with the same result;
+        memory-mapped files so need not fit in memory.
 
     Attributes
     ----------
@@ -117,6 +123,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool | str = "auto",
+        memory_budget: float | str | None = None,
     ):
         self.n_components = n_components
         self.alpha = alpha
@@ -133,6 +140,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.memory_budget = memory_budget
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,13 +160,15 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array-like of shape (n, n), or (n, n_features) with another metric
-            Dissimilarities from row to column, or points.
+            Dissimilarities from row to column, or points. Dissimilarities may also be the path of a ``.npy`` file, or a
+            Dask array, which is solved where its blocks are (see `finsler.distributed`).
         y : ignored
         weights : array-like of shape (n, n), optional
-            Weight of each ordered pair; all 1 by default.
+            Weight of each ordered pair; all 1 by default. A path or a Dask array as well.
         """
-        data = self._dissimilarities(X, weights)
-        solve(self, data)
+        X, weights = opened(X), opened(weights)
+        home = self._home(X, weights)
+        solve(self, self._dissimilarities(X, weights) if home is None else home)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> Array:
@@ -200,6 +210,15 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.embedding_, self.drift_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
         )
         return solution.coordinates
+
+    def _home(self, X: Any, weights: Any) -> Home | None:
+        """Home of dissimilarities that do not fit in memory, or are elsewhere; None for all others."""
+        if self.metric != "precomputed":
+            return None
+        home = home_elsewhere(X, weights, self.missing, self.memory_budget, self.n_jobs, self.verbose)
+        if home is not None:
+            validate_data(self, X, skip_check_array=True)
+        return home
 
     def _dissimilarities(self, X: Any, weights: ArrayLike | None) -> Dissimilarities:
         if self.metric == "precomputed":

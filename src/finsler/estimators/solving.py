@@ -10,10 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from finsler.embedding import Embedding
 from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.solvers.home import Home
 from finsler.solvers.smacof import smacof
 
 
-def solve(estimator: Any, data: Dissimilarities) -> None:
+def solve(estimator: Any, data: Dissimilarities | Home) -> None:
     """Embed ``data`` and set ``result_``, ``embedding_`` and the other fitted attributes of the estimator."""
     if isinstance(estimator.n_components, Integral) and int(estimator.n_components) > data.n_points:
         raise ValueError(
@@ -39,7 +40,10 @@ def solve(estimator: Any, data: Dissimilarities) -> None:
         warnings.warn(f"{name}: {solution.message}", ConvergenceWarning, stacklevel=3)
     elif solution.alpha_identifiable is False:
         warnings.warn(f"{name}: {solution.note}", UserWarning, stacklevel=3)
-    estimator.result_ = Embedding.from_solution(solution, data)
+    if isinstance(data, Home):
+        estimator.result_ = Embedding.from_home(solution, data)
+    else:
+        estimator.result_ = Embedding.from_solution(solution, data)
     estimator.embedding_ = solution.coordinates
     estimator.drift_ = solution.drift
     estimator.alpha_ = solution.alpha

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,17 +54,21 @@ class Dissimilarities:
         """Raise ``ValueError`` if the pairs with a weight leave the points in several unconnected groups."""
         if self.weights is None:
             return
-        group = weight_components(self.weights)
-        sizes = np.bincount(group)
-        if len(sizes) == 1:
-            return
-        small = np.flatnonzero(group != np.argmax(sizes))
-        shown = ", ".join(self.name(int(i)) for i in small[:8]) + (", ..." if len(small) > 8 else "")
-        raise ValueError(
-            f"The pairs with a weight leave the points in {len(sizes)} unconnected groups (sizes "
-            f"{', '.join(map(str, sorted(sizes.tolist(), reverse=True)[:8]))}), which have no common frame. Outside the "
-            f"largest group: {shown}. Embed each group by itself, or supply dissimilarities between them."
-        )
+        raise_if_unconnected(weight_components(self.weights), self.name)
+
+
+def raise_if_unconnected(group: NDArray[np.intp], name: Callable[[int], str]) -> None:
+    """Raise ``ValueError`` unless all points are in one group; ``name(i)`` is what the message calls point i."""
+    sizes = np.bincount(group)
+    if len(sizes) == 1:
+        return
+    small = np.flatnonzero(group != np.argmax(sizes))
+    shown = ", ".join(name(int(i)) for i in small[:8]) + (", ..." if len(small) > 8 else "")
+    raise ValueError(
+        f"The pairs with a weight leave the points in {len(sizes)} unconnected groups (sizes "
+        f"{', '.join(map(str, sorted(sizes.tolist(), reverse=True)[:8]))}), which have no common frame. Outside the "
+        f"largest group: {shown}. Embed each group by itself, or supply dissimilarities between them."
+    )
 
 
 def as_dissimilarities(
@@ -114,7 +118,7 @@ def as_dissimilarities(
     if own_labels is not None and labels is None:
         labels = own_labels
     matrix = as_float_array(D, name)
-    _check_square(matrix, name)
+    check_square(matrix, name)
     n = len(matrix)
     if labels is not None:
         labels = [plain_label(label) for label in labels]
@@ -146,7 +150,8 @@ def as_dissimilarities(
     return Dissimilarities(matrix, weights, labels)
 
 
-def _check_square(matrix: Array, name: str) -> None:
+def check_square(matrix: Array, name: str) -> None:
+    """Raise ``ValueError`` unless a matrix is square and not empty."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         if matrix.ndim == 2 and 0 in matrix.shape:
             kind = "sample" if matrix.shape[0] == 0 else "feature"
@@ -269,35 +274,70 @@ def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
     if not np.isfinite(np.diagonal(checked)).all():
         checked = checked.copy()
         np.fill_diagonal(checked, 0)
-    for i, row in enumerate(checked):
+    check_weight_rows(checked, 0, data.name)
+    return checked
+
+
+def check_weight_rows(rows: Array, first: int, point: Callable[[int], str] = str) -> float:
+    """Check rows of weights, of which the first is that of point ``first``; return the largest off the diagonal.
+
+    ``point(i)`` is what error messages call point i.
+    """
+    largest = 0.0
+    for i, row in enumerate(rows, start=first):
         bad = ~(np.isfinite(row) & (row >= 0))
+        bad[i] = -np.inf < row[i] < 0  # NaN or inf there mean nothing
         if bad.any():
             j = int(np.argmax(bad))
             raise ValueError(
-                f"weights must be finite and non-negative; from {data.name(i)} to {data.name(j)} it is {row[j]}. "
+                f"weights must be finite and non-negative; from {point(i)} to {point(j)} it is {row[j]}. "
                 "Use 0 for a pair that should not count."
             )
-    return checked
+        for part in (row[:i], row[i + 1 :]):
+            largest = max(largest, float(part.max(initial=0)))
+    return largest
+
+
+@dataclass(frozen=True, eq=False)
+class RowsFound:
+    """What a check of some rows found: largest entry that counts and at all, ordered pairs unknown, the diagonal."""
+
+    largest: float
+    farthest: float
+    n_unknown: int
+    diagonal: Array
 
 
 def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, name: str) -> int:
     """Check every entry that counts; return how many ordered pairs are NaN or inf."""
-    n, largest, n_unknown = data.n_points, 0.0, 0
-    diagonal = np.abs(np.nan_to_num(np.diagonal(data.matrix).astype(float), nan=0.0))
-    for i, row in enumerate(data.matrix):
-        counts = np.ones(n, dtype=bool) if weights is None else weights[i] > 0
+    found = check_rows(data.matrix, weights, 0, missing, name, data.name)
+    check_whole([found], name, data.name)
+    return found.n_unknown
+
+
+def check_rows(
+    rows: Array,
+    weight_rows: Array | None,
+    first: int,
+    missing: str,
+    name: str,
+    point: Callable[[int], str] = str,
+) -> RowsFound:
+    """Check every entry that counts in some rows, of which the first is that of point ``first``."""
+    n, largest, farthest, n_unknown = rows.shape[1], 0.0, 0.0, 0
+    for k, row in enumerate(rows):
+        i = first + k
+        counts = np.ones(n, dtype=bool) if weight_rows is None else weight_rows[k] > 0
         finite = np.isfinite(row)
         if not finite.all():
             if (row[counts] == -np.inf).any():
                 j = int(np.argmax(counts & (row == -np.inf)))
-                raise ValueError(
-                    f"{name} is -inf from {data.name(i)} to {data.name(j)}; inf means unreachable."
-                )
+                raise ValueError(f"{name} is -inf from {point(i)} to {point(j)}; inf means unreachable.")
             unknown = ~finite & counts
             if missing == "raise" and unknown.any():
                 j = int(np.argmax(unknown))
                 raise ValueError(
-                    f"{name} contains NaN or infinity: from {data.name(i)} to {data.name(j)} it is {row[j]}. Pass "
+                    f"{name} contains NaN or infinity: from {point(i)} to {point(j)} it is {row[j]}. Pass "
                     "missing='mask' to leave such ordered pairs out (weight 0), 'hinge' to keep unreachable ones far, or "
                     "fill them in."
                 )
@@ -306,29 +346,37 @@ def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, n
         known = counts & finite
         known[i] = False
         values = row[known]
+        farthest = max(farthest, float(row[finite].max(initial=0)))
         if values.size:
             if values.min() < 0:
                 j = int(np.argmax(known & (row < 0)))
                 raise ValueError(
-                    f"Negative values in data passed to {name}: from {data.name(i)} to {data.name(j)} it is {row[j]}. "
+                    f"Negative values in data passed to {name}: from {point(i)} to {point(j)} it is {row[j]}. "
                     "Dissimilarities are distances or costs; turn similarities into dissimilarities first."
                 )
             top = float(values.max())
             if top == 0 and n > 1:
                 raise ValueError(
-                    f"Row {data.name(i)} of {name} is all zero: every way from there would be free. Use NaN with "
+                    f"Row {point(i)} of {name} is all zero: every way from there would be free. Use NaN with "
                     "missing='mask' if these values are unknown, or drop the point if it equals another."
                 )
             largest = max(largest, top)
+    return RowsFound(largest, farthest, n_unknown, np.diagonal(rows[:, first:]).astype(float))
+
+
+def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], str] = str) -> None:
+    """Check what takes all rows: magnitudes and the diagonal."""
+    largest = max(part.largest for part in found)
+    diagonal = np.concatenate([part.diagonal for part in found])
     if largest > 0 and not 1 / LARGEST < largest < LARGEST:
         raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
-    if n > 1 and not (diagonal <= DIAGONAL_TOLERANCE * largest).all():
-        i = int(np.argmax(diagonal > DIAGONAL_TOLERANCE * largest))
+    off = np.abs(np.nan_to_num(diagonal, nan=0.0)) > DIAGONAL_TOLERANCE * largest
+    if len(diagonal) > 1 and off.any():
+        i = int(np.argmax(off))
         raise ValueError(
-            f"The diagonal of {name} must be zero: from {data.name(i)} to itself it is {data.matrix[i, i]}. If {name} "
+            f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]}. If {name} "
             "holds similarities, convert them; if the diagonal means nothing, set it to 0."
         )
-    return n_unknown
 
 
 def weight_components(weights: Array) -> NDArray[np.intp]:

@@ -91,7 +91,7 @@ def shortest_paths(
     if not limit >= 0:
         raise ValueError(f"limit must be zero or more, got {limit!r}.")
     n, arcs = _arcs(graph, check_lengths=method != "bfs")
-    starts = _starts(sources, n)
+    starts = check_sources(sources, n)
     shape = (len(starts), n)
     kind = _result_type(dtype, out, shape)
     _check_memory(shape, len(arcs[1]), 0 if out is not None else kind.itemsize, n_jobs)
@@ -258,7 +258,8 @@ def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...
     return n, (indptr.astype(np.int64), indices.astype(np.uint32), weights)
 
 
-def _starts(sources: ArrayLike | None, n: int) -> NDArray[np.uint32]:
+def check_sources(sources: ArrayLike | None, n: int) -> NDArray[np.uint32]:
+    """Nodes where paths start, all of them by default, or an error that shows the first that is none."""
     if sources is None:
         return np.arange(n, dtype=np.uint32)
     nodes = np.atleast_1d(np.asarray(sources))

@@ -9,7 +9,7 @@ the last axis, and the other axes by classical scaling of what the heights leave
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,13 +66,26 @@ def classical(
     )
 
 
+class Gram(Protocol):
+    """``G0 = -1/2 J S^2 J``, wherever S is."""
+
+    trace: float
+
+    def leading(self, k: int, minus: Array | None = None) -> Array:
+        """Coordinates from the k leading eigenvectors of ``G0 - minus minus'``; negative eigenvalues give zeros."""
+
+
 def closed_form(S: Array, h: Array, n_components: int, alpha: float, n_jobs: int | None = None) -> Array:
     """Coordinates from the symmetric part and the heights ``h`` of the skew part."""
-    n = len(S)
+    return closed_form_of(DoublyCentred(S, n_jobs), h, n_components, alpha)
+
+
+def closed_form_of(gram: Gram, h: Array, n_components: int, alpha: float) -> Array:
+    """Coordinates from the doubly centred symmetric part and the heights ``h`` of the skew part."""
+    n = len(h)
     X = np.zeros((n, n_components))
     if n == 1:
         return X
-    gram = DoublyCentred(S, n_jobs)
     if alpha == 0:
         return gram.leading(n_components)
     z = h / alpha
@@ -82,6 +95,18 @@ def closed_form(S: Array, h: Array, n_components: int, alpha: float, n_jobs: int
     X[:, -1] = z
     if n_components > 1:
         X[:, :-1] = gram.leading(n_components - 1, minus=z)
+    return X
+
+
+def scaled_eigenvectors(values: Array, vectors: Array, k: int) -> Array:
+    """Coordinates from the k largest eigenvalues, the largest first; negative and absent ones give zeros."""
+    order = np.argsort(values)[::-1][:k]
+    values, vectors = values[order], vectors[:, order]
+    # Fix the signs, which an eigensolver leaves open: the entry of largest size is positive.
+    top = np.abs(vectors).argmax(axis=0)
+    vectors = vectors * np.where(vectors[top, np.arange(len(top))] < 0, -1.0, 1.0)
+    X = np.zeros((len(vectors), k))
+    X[:, : len(order)] = vectors * np.sqrt(np.maximum(values, 0))
     return X
 
 
@@ -118,14 +143,7 @@ class DoublyCentred:
                 values, vectors = eigh(self._formed(minus), subset_by_index=(n - possible, n - 1))
         if len(values) < possible:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points
             values, vectors = eigh(self._formed(minus))
-        order = np.argsort(values)[::-1][:possible]
-        values, vectors = values[order], vectors[:, order]
-        # Fix the signs, which an eigensolver leaves open: the entry of largest size is positive.
-        top = np.abs(vectors).argmax(axis=0)
-        vectors = vectors * np.where(vectors[top, np.arange(len(top))] < 0, -1.0, 1.0)
-        X = np.zeros((n, k))
-        X[:, :possible] = vectors * np.sqrt(np.maximum(values, 0))
-        return X
+        return scaled_eigenvectors(values, vectors, k)
 
     def _squares_times(self, v: Array) -> Array:
         out = np.empty(self.n)

@@ -11,7 +11,7 @@ from finsler.geometry.heights import gradient_heights
 from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels.completion import dense_dijkstra, fill_from_landmarks
 from finsler.runtime import map_blocks, require_memory
-from finsler.solvers.classical import DoublyCentred, closed_form
+from finsler.solvers.classical import DoublyCentred, Gram, closed_form
 from finsler.solvers.drift import frame_of
 from finsler.solvers.parts import Parts
 
@@ -23,14 +23,10 @@ LANDMARKS = 64
 class Initialiser:
     """Makes starts for one data set; what several starts share is computed once."""
 
-    def __init__(
-        self, data: Dissimilarities, n_components: int, parts: Parts | None, n_jobs: int | None = None
-    ):
+    def __init__(self, data: Dissimilarities, parts: Parts | None, n_jobs: int | None = None):
         self.data = data
-        self.n_components = n_components
         self.n_jobs = n_jobs
         self._symmetric_and_heights = None if parts is None else (parts.S, parts.h)
-        self.skew_residual = None if parts is None else parts.skew_residual
 
     @property
     def parts(self) -> tuple[Array, Array]:
@@ -39,19 +35,17 @@ class Initialiser:
             self._symmetric_and_heights = complete_parts(self.data, self.n_jobs)
         return self._symmetric_and_heights
 
-    def classical(self, alpha: float) -> Array:
+    def classical(self, n_components: int, alpha: float) -> Array:
         """Closed form, on data completed where they have gaps."""
         S, h = self.parts
-        return closed_form(S, h, self.n_components, alpha, self.n_jobs)
+        return closed_form(S, h, n_components, alpha, self.n_jobs)
 
-    def isomap(self) -> Array:
+    def isomap(self, n_components: int) -> Array:
         """Classical scaling of the symmetric part, turned so that the asymmetry climbs the last axis."""
         S, h = self.parts
-        X = DoublyCentred(S, self.n_jobs).leading(self.n_components)
-        direction = np.linalg.lstsq(X, h, rcond=1e-6)[0]
-        return X @ frame_of(direction)
+        return isomap_of(DoublyCentred(S, self.n_jobs), h, n_components)
 
-    def random(self, rng: np.random.RandomState) -> Array:
+    def random(self, n_components: int, rng: np.random.RandomState) -> Array:
         """Gaussian points as far apart on average as the data."""
         D, W = self.data.matrix, self.data.weights
         if W is None:
@@ -60,8 +54,20 @@ class Initialiser:
             )
         else:
             square = sum(float(np.vdot(row[w > 0], row[w > 0])) for row, w in zip(D, W, strict=True))
-            scale = np.sqrt(square / max(int((W > 0).sum()), 1))
-        return rng.standard_normal((len(D), self.n_components)) * scale / np.sqrt(2 * self.n_components)
+            scale = np.sqrt(square / max(int((W > 0).sum() - (np.diagonal(W) > 0).sum()), 1))
+        return gaussian_points(len(D), n_components, scale, rng)
+
+
+def isomap_of(gram: Gram, h: Array, n_components: int) -> Array:
+    """Classical scaling, turned so that the heights ``h`` climb the last axis."""
+    X = gram.leading(n_components)
+    direction = np.linalg.lstsq(X, h, rcond=1e-6)[0]
+    return X @ frame_of(direction)
+
+
+def gaussian_points(n: int, n_components: int, scale: float, rng: np.random.RandomState) -> Array:
+    """Random points whose distances are ``scale`` in the quadratic mean."""
+    return rng.standard_normal((n, n_components)) * scale / np.sqrt(2 * n_components)
 
 
 def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Array, Array]:

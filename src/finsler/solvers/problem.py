@@ -85,25 +85,29 @@ class UniformProblem(Problem):
             omega = self.fixed_drift
         else:
             omega = best_drift(centred @ centred.T, centred @ self.parts.h)
-        XT = axes_first(X)
-        rows = np.zeros(n)
+        pull, misfit = self._symmetric_pass(axes_first(X))
+        skew = self.parts.h - omega @ centred
+        stress = 2 * (misfit + self.parts.skew_residual + n * (skew @ skew))
+        upwards = omega[:, None]
+        force = pull[:m] + (n * upwards) * skew
+        # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
+        step = (force - upwards * (omega @ force / (1 + omega @ omega))) / n
+        return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega)
+
+    def _symmetric_pass(self, XT: Array) -> tuple[Array, float]:
+        """Force of the symmetric part on each axis, and the sum of ``(e - S)^2`` over ``i < j``."""
+        rows = np.zeros(self.n_points)
         if self._forces.shape != (len(self.edges) - 1, *XT.shape):
             self._forces = np.empty((len(self.edges) - 1, *XT.shape))
         forces = self._forces
-        kernel = dense.uniform_three if m <= 3 else dense.uniform_any
+        kernel = dense.uniform_three if len(XT) == 3 else dense.uniform_any
 
         def task(block: int, start: int, stop: int) -> None:
             forces[block] = 0.0
             kernel(self.parts.S, XT, start, stop, forces[block], rows)
 
         map_blocks(task, self.edges, self.n_jobs)
-        skew = self.parts.h - omega @ centred
-        stress = 2 * (rows.sum() + self.parts.skew_residual + n * (skew @ skew))
-        upwards = omega[:, None]
-        force = forces.sum(axis=0)[:m] + (n * upwards) * skew
-        # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
-        step = (force - upwards * (omega @ force / (1 + omega @ omega))) / n
-        return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega)
+        return forces.sum(axis=0), float(rows.sum())
 
 
 class WeightedProblem(Problem):
@@ -127,21 +131,34 @@ class WeightedProblem(Problem):
         self.D = np.where(self.W > 0, D, 0)
         self.DT = np.ascontiguousarray(self.D.T)
         self.edges = triangle_edges(n, BLOCKS)
+        self.factorise = n <= FACTORISE
         self._solve: Callable[[Array], Array] | None = None
         self._solve_alpha = -1.0
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs, and another one before it where the drift is fitted."""
-        n, m = X.shape
+        m = X.shape[1]
         XT = axes_first(X)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
             omega = self._fit_drift(XT, X, omega)
-        rows = np.zeros(n)
-        height = X @ omega
+        pull, lift, misfit = self._pass(XT, X @ omega)
+        force = pull[:m].T + np.outer(lift, omega)
+        Q = frame_of(omega)
+        step = self._curvature_solver(float(np.linalg.norm(omega)))(force @ Q) @ Q.T
+        stress, decrease = self.unit * misfit, self.unit * 2 * float(np.vdot(step, force))
+        return Evaluation(stress, step, decrease, omega)
+
+    def _fit_drift(self, XT: Array, X: Array, omega: Array) -> Array:
+        laplacian, pull = self._drift_pass(XT, X @ omega)
+        return best_drift(X.T @ laplacian[: X.shape[1]].T, X.T @ pull)
+
+    def _pass(self, XT: Array, height: Array) -> tuple[Array, Array, float]:
+        """Force on each axis, force along the drift, and the stress."""
+        rows = np.zeros(self.n_points)
         forces = np.zeros((len(self.edges) - 1, *XT.shape))
-        lifts = np.zeros((len(self.edges) - 1, n))
+        lifts = np.zeros((len(self.edges) - 1, self.n_points))
 
         def task(block: int, start: int, stop: int) -> None:
             dense.weighted(
@@ -149,17 +166,12 @@ class WeightedProblem(Problem):
             )  # fmt: skip
 
         map_blocks(task, self.edges, self.n_jobs)
-        force = forces.sum(axis=0)[:m].T + np.outer(lifts.sum(axis=0), omega)
-        Q = frame_of(omega)
-        step = self._curvature_solver(float(np.linalg.norm(omega)))(force @ Q) @ Q.T
-        stress, decrease = self.unit * float(rows.sum()), self.unit * 2 * float(np.vdot(step, force))
-        return Evaluation(stress, step, decrease, omega)
+        return forces.sum(axis=0), lifts.sum(axis=0), float(rows.sum())
 
-    def _fit_drift(self, XT: Array, X: Array, omega: Array) -> Array:
-        n, m = X.shape
+    def _drift_pass(self, XT: Array, height: Array) -> tuple[Array, Array]:
+        """``L(p) X`` on each axis, and the pull of the data along the drift."""
         laplacians = np.zeros((len(self.edges) - 1, *XT.shape))
-        pulls = np.zeros((len(self.edges) - 1, n))
-        height = X @ omega
+        pulls = np.zeros((len(self.edges) - 1, self.n_points))
 
         def task(block: int, start: int, stop: int) -> None:
             dense.weighted_drift(
@@ -167,7 +179,22 @@ class WeightedProblem(Problem):
             )  # fmt: skip
 
         map_blocks(task, self.edges, self.n_jobs)
-        return best_drift(X.T @ laplacians.sum(axis=0)[:m].T, X.T @ pulls.sum(axis=0))
+        return laplacians.sum(axis=0), pulls.sum(axis=0)
+
+    def _curvature_pass(self, XT: Array, alpha: float) -> Array:
+        """Curvature times a step, an axis in each row."""
+        out = np.zeros((len(self.edges) - 1, *XT.shape))
+
+        def task(block: int, start: int, stop: int) -> None:
+            dense.curvature(self.W, self.WT, XT, alpha, start, stop, out[block])
+
+        map_blocks(task, self.edges, self.n_jobs)
+        return np.asarray(out.sum(axis=0))
+
+    def _degrees(self) -> Array:
+        """Sum of ``(w_ij + w_ji)/2`` at each point."""
+        ones = np.ones(self.n_points)
+        return np.asarray(self.W.astype(float) @ ones / 2 + self.WT.astype(float) @ ones / 2)
 
     def _curvature_solver(self, alpha: float) -> Callable[[Array], Array]:
         """Solver of ``V step = force`` in a frame whose last axis is the drift.
@@ -180,7 +207,7 @@ class WeightedProblem(Problem):
         if self._solve is None or alpha != self._solve_alpha:
             self._solve_alpha = alpha
             try:
-                self._solve = self._factorised(alpha) if self.n_points <= FACTORISE else None
+                self._solve = self._factorised(alpha) if self.factorise else None
             except LinAlgError:  # weights of many magnitudes are not positive definite to rounding
                 self._solve = None
             if self._solve is None:
@@ -210,18 +237,10 @@ class WeightedProblem(Problem):
         """Matrix-free solves. From a start at 0 every iteration lowers the majoriser, so that even a step which is
         not quite solved for lowers the stress.
         """
-        ones = np.ones(self.n_points)
-        diagonal = self.W.astype(float) @ ones / 2 + self.WT.astype(float) @ ones / 2
+        diagonal = self._degrees()
 
         def apply(step: Array) -> Array:
-            XT = np.ascontiguousarray(step.T)
-            out = np.zeros((len(self.edges) - 1, *XT.shape))
-
-            def task(block: int, start: int, stop: int) -> None:
-                dense.curvature(self.W, self.WT, XT, alpha, start, stop, out[block])
-
-            map_blocks(task, self.edges, self.n_jobs)
-            return out.sum(axis=0).T
+            return self._curvature_pass(np.ascontiguousarray(step.T), alpha).T
 
         def solve(force: Array) -> Array:
             step = conjugate_gradients(apply, force, diagonal[:, None])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,15 +17,14 @@ from sklearn.utils import check_random_state
 
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import stress as full_stress
-from finsler.geometry.stress import total_square
 from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.runtime import Progress, single_blas_thread
 from finsler.solvers.classical import closed_form
 from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
-from finsler.solvers.initial import Initialiser
+from finsler.solvers.home import Evidence, Home, InMemory
 from finsler.solvers.majorise import Callback, Run, majorise
-from finsler.solvers.parts import split
-from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
+from finsler.solvers.problem import Problem
+from finsler.solvers.restarts import run_side_by_side
 from finsler.solvers.solution import Solution
 
 Array = NDArray[np.floating[Any]]
@@ -31,13 +32,13 @@ Array = NDArray[np.floating[Any]]
 # alpha counts as determined by the data if the stress of the closed form is more than this share above its least
 # value at an alpha halfway to 1.
 CLEAR_RISE = 0.1
-PROFILE_POINTS = 250  # points on which that is judged
 ONE_WAY_ALPHA = 0.3  # where the fit starts when no pair is known both ways
+EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
 UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
 
 
 def smacof(
-    data: Dissimilarities,
+    data: Dissimilarities | Home,
     n_components: int = 2,
     alpha: float | str = 0.5,
     *,
@@ -56,8 +57,8 @@ def smacof(
 
     Parameters
     ----------
-    data : Dissimilarities
-        From row to column, with weights if any.
+    data : Dissimilarities or Home
+        From row to column, with weights if any; or a home of data that are not in memory.
     n_components : int
         Dimension of the map, at least 1.
     alpha : float in [0, 1) or "auto"
@@ -98,72 +99,76 @@ def smacof(
     """
     began = time.perf_counter()
     _check(n_components, n_init, max_iter, tol, time_limit)
-    data.require_connected()
+    home = data if isinstance(data, Home) else InMemory(data, n_jobs)
     rng = check_random_state(random_state)
-    parts = split(data.matrix, n_jobs) if data.weights is None else None
-    starts = Initialiser(data, n_components, parts, n_jobs)
-    total = total_square(data.matrix, data.weights) if parts is None else parts.total
-    given = _given_start(init, data.n_points, n_components, total)
+    total = home.total
+    given = _given_start(init, home.n_points, n_components, total)
 
     clear: bool | None = None
     note = ""
     if alpha == "auto":
-        start_alpha, clear, note = _choose_alpha(data, starts)
+        start_alpha, clear, note = _choose_alpha(home.evidence(), n_components)
     else:
         start_alpha = _number(alpha)
     omega = drift_vector(start_alpha, n_components)
     fitted = clear is not None and start_alpha > 0
-    fixed_drift = None if fitted else omega
-    problem: Problem
-    if parts is not None:
-        problem = UniformProblem(parts, fixed_drift, n_jobs)
-    else:
-        problem = WeightedProblem(data, fixed_drift, n_jobs)
+    problem = home.problem(None if fitted else omega)
+
+    def starts() -> Iterator[Array]:
+        for k in range(n_init):
+            if given is not None and k == 0:
+                X0 = given
+            elif k == 0 and isinstance(init, str) and init == "classical":
+                X0 = home.classical(n_components, start_alpha)
+            elif k == 0 and isinstance(init, str) and init == "isomap":
+                X0 = home.isomap(n_components)
+            else:
+                X0 = home.random(n_components, rng)
+            yield _leave_subspace(X0, problem, omega, total, rng)
 
     progress = Progress("Finsler SMACOF", verbose)
-    deadline = np.inf if time_limit is None else began + time_limit
-    best: Run | None = None
-    n_passes = 0
-    for k in range(n_init):
-        if given is not None and k == 0:
-            X0 = given
-        elif k == 0 and isinstance(init, str) and init == "classical":
-            X0 = starts.classical(start_alpha)
-        elif k == 0 and isinstance(init, str) and init == "isomap":
-            X0 = starts.isomap()
-        else:
-            X0 = starts.random(rng)
-        X0 = _leave_subspace(X0, problem, omega, total, rng)
-        run = _minimise(
-            problem, X0, omega, clear, max_iter=max_iter, tol=tol, exact=total * (4 * np.finfo(float).eps) ** 2,
-            accelerate=accelerate, deadline=deadline, callback=callback, progress=progress,
-        )  # fmt: skip
-        n_passes += run.n_passes
-        if best is None or run.stress < best.stress:
-            best = run
-        if run.status in ("interrupted", "stopped", "time_limit"):
-            if run is not best:
-                best = replace(best, status=run.status, message=run.message)
-            break
-    assert best is not None
+    run_from = partial(
+        _minimise, omega=omega, clear=clear, max_iter=max_iter, tol=tol,
+        exact=total * (4 * np.finfo(float).eps) ** 2, accelerate=accelerate,
+        deadline=np.inf if time_limit is None else began + time_limit, progress=progress,
+    )  # fmt: skip
+    if home.runs_in_parallel and n_init > 1:
+        runs = run_side_by_side(run_from, problem, list(starts()), callback)
+    else:
+        runs = _run_in_turn(run_from, problem, starts(), callback)
+    best = min(runs, key=lambda run: run.stress)
+    ended = next((run for run in runs if run.status in EARLY), best)
+    best = replace(best, status=ended.status, message=ended.message) if ended is not best else best
     progress.close(best.message)
 
     X = (best.coordinates - best.coordinates.mean(axis=0)) @ frame_of(best.omega)
     drift = drift_vector(float(np.linalg.norm(best.omega)), n_components)
-    value = full_stress(X, data.matrix, data.weights, drift=drift, n_jobs=n_jobs)
+    value = home.stress(X, drift)
     return Solution(
         coordinates=X,
         drift=drift,
         stress=value,
         history=np.array(best.history),
         n_iter=best.n_iter,
-        n_passes=n_passes,
+        n_passes=sum(run.n_passes for run in runs),
         status=best.status,
         message=best.message,
         seconds=time.perf_counter() - began,
         alpha_identifiable=clear,
         note=note,
     )
+
+
+def _run_in_turn(
+    run_from: Callable[..., Run], problem: Problem, starts: Iterator[Array], callback: Callback | None
+) -> list[Run]:
+    """Run from one start after the other, until one ends early."""
+    runs: list[Run] = []
+    for X0 in starts:
+        runs.append(run_from(problem, X0, callback=callback))
+        if runs[-1].status in EARLY:
+            break
+    return runs
 
 
 def _minimise(
@@ -186,35 +191,26 @@ def _minimise(
     )
 
 
-def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bool, str]:
+def _choose_alpha(evidence: Evidence, n_components: int) -> tuple[float, bool, str]:
     """Alpha to start from, whether the data determine it, and a note if they do not.
 
     The stress of the closed form as a function of alpha costs little. Where it does not rise towards 1, as for a sheet
     that lies in a hyperplane and may be tilted at will, the smallest value that fits about as well as the best is taken.
     """
-    S, h = starts.parts
-    n = data.n_points
-    square = float(np.einsum("ij,ij->", S, S, dtype=float))  # of float32 data, too
-    if h @ h <= 1e-24 * square / n:
-        W = data.weights
-        if W is None or not ((W > 0) & (W.T == 0)).any():
-            symmetric = starts.skew_residual is None or starts.skew_residual <= 1e-20 * square
+    if evidence.h @ evidence.h <= 1e-24 * evidence.square / len(evidence.h):
+        if not evidence.one_way:
             why = (
                 "The data are symmetric"
-                if symmetric
+                if evidence.symmetric
                 else "The asymmetry runs in circles, which no heights show"
             )
             return 0.0, True, f"{why}, so alpha is 0."
         # No pair known both ways tells of asymmetry, but pairs known one way still pull at the drift.
         return ONE_WAY_ALPHA, False, "The drift rests on pairs known one way only."
-    sample = np.sort(np.random.default_rng(0).permutation(n)[:PROFILE_POINTS])
-    S, h = S[np.ix_(sample, sample)], h[sample] - h[sample].mean()
-    D = S + (h[None, :] - h[:, None])
-    if data.weights is None:
-        D = data.matrix[np.ix_(sample, sample)].astype(float)
+    S, h, D = evidence.sample_S, evidence.sample_h, evidence.sample_D
 
     def profile(alpha: float) -> float:
-        return full_stress(closed_form(S, h, starts.n_components, alpha, 1), D, drift=alpha, n_jobs=1)
+        return full_stress(closed_form(S, h, n_components, alpha, 1), D, drift=alpha, n_jobs=1)
 
     grid = np.concatenate([[1e-4], np.linspace(0.02, 0.98, 13), [ALPHA_MAX]])
     with single_blas_thread():  # threads only get in the way of matrices this small
@@ -234,7 +230,7 @@ def _choose_alpha(data: Dissimilarities, starts: Initialiser) -> tuple[float, bo
             low, smallest = (low, middle) if profile(middle) <= enough else (middle, smallest)
     return smallest, False, (
         f"The data hardly determine alpha: values from about {smallest:.2g} up to 1 fit about equally well, as is so "
-        f"when the points hardly use all {starts.n_components} dimensions. Give alpha to choose another."
+        f"when the points hardly use all {n_components} dimensions. Give alpha to choose another."
     )  # fmt: skip
 
 
