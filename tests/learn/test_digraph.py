@@ -1,11 +1,8 @@
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
-import networkx as nx
 from scipy.sparse import csr_array, random_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -13,9 +10,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from finsler.embedding import Embedding
 from finsler.evaluation.digraph import digraph_scores
 from finsler.inputs.graph import as_digraph
-from finsler.learn import digraph_fit, digraph_sampled
-from finsler.learn.digraph import DigraphEmbedding
-from finsler.learn.digraph_objective import RankedStress, hop_counts
+
+torch = pytest.importorskip("torch")
+
+from finsler.learn import digraph_fit, digraph_sampled  # noqa: E402
+from finsler.learn.digraph import DigraphEmbedding  # noqa: E402
+from finsler.learn.digraph_objective import RankedStress, hop_counts  # noqa: E402
 
 PATH = [(k, k + 1) for k in range(9)]
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -222,7 +222,9 @@ def test_a_sample_of_everything_is_the_whole_objective(monkeypatch):
     )(X, 0.5)
     stress = RankedStress(sample.hops, sample.sources, 0.0, 0.2, **options)(X, 0.5)
     assert ranking.value + stress.value == pytest.approx(whole.value, rel=1e-10)
-    np.testing.assert_allclose((ranking.gradient + stress.gradient).numpy(), whole.gradient.numpy(), atol=1e-12)
+    np.testing.assert_allclose(
+        (ranking.gradient + stress.gradient).numpy(), whole.gradient.numpy(), atol=1e-12
+    )
 
 
 def test_a_sample_holds_sources_neighbours_and_no_more_than_asked():
@@ -239,7 +241,9 @@ def test_a_sample_holds_sources_neighbours_and_no_more_than_asked():
         np.testing.assert_array_equal(np.sort(sample.nodes[sample.neighbours[row] == 1]), expected)
     assert sample.weights[:30].tolist() == [200 / 30] * 30
     assert set(sample.weights[30:]) == {1.0}
-    assert (sample.hops[:, 30:] == digraph_sampled.FAR).all()  # else neighbours would count more often than others
+    assert (
+        sample.hops[:, 30:] == digraph_sampled.FAR
+    ).all()  # else neighbours would count more often than others
 
 
 def test_samples_lead_to_a_useful_map():

@@ -47,18 +47,25 @@ class NodeInputs:
 
 
 def node_inputs(
-    arcs: Integers, n_nodes: int, features: Array | None, *, rank: int, hops: int, ridge: float
+    arcs: Integers,
+    n_nodes: int,
+    features: Array | None,
+    *,
+    rank: int,
+    hops: int,
+    ridge: float,
+    n_jobs: int | None = None,
 ) -> NodeInputs:
     """Compute the inputs from arcs, and from features if there are any."""
     degrees = [np.log1p(np.bincount(arcs[:, k], minlength=n_nodes)) for k in (0, 1)]
     spread: list[Array] = []
-    reached = features
+    reached: Any = features
     for hop in range(0 if features is None else hops + 1):
         if hop:
             reached = propagate(reached, arcs, n_nodes)
         # The length of a mean says how many were averaged, which the degrees say better.
         spread.append(unit_rows(reached).astype(np.float32))
-    source, _ = log_ppr_factors(arcs, n_nodes, rank, verbose=False)
+    source, _ = log_ppr_factors(arcs, n_nodes, rank, n_jobs=n_jobs, verbose=False)
     return NodeInputs(
         columns=np.column_stack([springrank(arcs, n_nodes, ridge=ridge), *degrees]),
         factors=_padded(unit_rows(source), rank),
@@ -146,6 +153,7 @@ def cross_fit(
     hops: int = 2,
     known: Integers | None = None,
     rng: np.random.Generator,
+    n_jobs: int | None = None,
     watch: Callable[[str], None] | None = None,
 ) -> Curriculum:
     """Inputs and lessons of an encoder.
@@ -166,14 +174,23 @@ def cross_fit(
     known : integer array, optional
         Arcs from which the inputs for prediction are computed; those to learn by default.
     rng : numpy Generator
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
     watch : callable, optional
         Told what is being done.
     """
     tell = watch or (lambda _: None)
-    options: dict[str, Any] = {"rank": rank, "hops": hops, "ridge": choose_ridge(arcs, n_nodes)}
+    options: dict[str, Any] = {
+        "rank": rank,
+        "hops": hops,
+        "ridge": choose_ridge(arcs, n_nodes),
+        "n_jobs": n_jobs,
+    }
     tell("inputs for prediction")
     final = node_inputs(arcs if known is None else known, n_nodes, features, **options)
     scale = InputScale(final)
+    n_pairs = len(np.unique(np.sort(arcs, axis=1), axis=0))
+    n_folds = max(1, min(n_folds, n_pairs // 2))  # no fold may be empty, nor all there is
     if n_folds == 1:
         return Curriculum(scale(final), [Lesson(arcs, scale(final))])
     fold = deal_folds(arcs, n_nodes, n_folds, rng)

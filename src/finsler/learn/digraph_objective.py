@@ -214,7 +214,10 @@ class RankedStress:
                 stress.index_add_(0, rows.sources[rows.reachable // self.n_nodes], inverse)
             ranked.index_add_(0, rows.arcs % self.n_nodes, rows.arc_weights.double())
             ranked.index_add_(0, rows.sources[rows.arc_rows], rows.arc_weights.double())
-        return 2 * self.distortion_weight / self.n_reachable * stress + self.ranking_weight / self.temperature * ranked
+        return (
+            2 * self.distortion_weight / self.n_reachable * stress
+            + self.ranking_weight / self.temperature * ranked
+        )
 
     def __call__(self, X: Tensor, alpha: float, blocks: Sequence[int] | None = None) -> Evaluation:
         """Evaluate at a map of shape (N, m); over some of the blocks of rows only if ``blocks`` names them."""

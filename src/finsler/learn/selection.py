@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 KINDS = ("features", "structure", "direct")
 MANY_NODES = (
     20_000  # above this, structural inputs are computed only where there are features to go with them
