@@ -35,6 +35,7 @@ class Run:
     n_passes: int
     status: str
     message: str
+    last: Evaluation | None = None  # at `coordinates`
 
 
 class Anderson:
@@ -46,7 +47,8 @@ class Anderson:
     stress does not rise.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int = MEMORY) -> None:
+        self.memory = memory
         self._X: list[Array] = []
         self._steps: list[Array] = []
         self._rest = 0  # iterations until combining is tried again
@@ -57,7 +59,7 @@ class Anderson:
         """Next point, and whether it is a combination (which may go uphill) or the relaxed step (which cannot)."""
         self._X.append(X)
         self._steps.append(now.step)
-        del self._X[: -MEMORY - 1], self._steps[: -MEMORY - 1]
+        del self._X[: -self.memory - 1], self._steps[: -self.memory - 1]
         calm = self._last_stress - now.stress <= CALM * now.stress
         self._last_stress = now.stress
         self._rest -= 1
@@ -97,15 +99,18 @@ def majorise(
     deadline: float,
     callback: Callback | None,
     progress: Progress,
+    memory: int = MEMORY,
+    first: Evaluation | None = None,
 ) -> Run:
     """Minimise a problem from one start.
 
     Stops when the next plain step is sure to take off less than ``tol`` times the stress, when the stress is below
     ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline`` (a ``time.perf_counter`` value), when the callback
-    returns True, or at Ctrl-C; in every case with the best point so far.
+    returns True, or at Ctrl-C; in every case with the best point so far. ``memory`` earlier steps are combined where
+    it accelerates; ``first`` is the pass at the start, if one was made already.
     """
     began = time.perf_counter()
-    anderson = Anderson()
+    anderson = Anderson(memory)
     X = start
     history: list[float] = []
     n_passes = 0
@@ -127,10 +132,11 @@ def majorise(
             n_passes,
             status,
             message,
+            now,
         )
 
     try:
-        now = evaluate(X, omega)
+        now = evaluate(X, omega) if first is None else first
         history.append(now.stress)
         while True:
             n_iter = len(history) - 1
