@@ -23,6 +23,7 @@ Array = NDArray[Any]
 
 BATCH = 8  # pivots chosen at a time, so that threads have something to share
 BLOCK = 4096  # nodes handled at a time
+SHARPNESS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,11 @@ class PivotDistances:
     def n_pivots(self) -> int:
         """Number of pivots."""
         return len(self.pivots)
+
+    @property
+    def mass_of_all(self) -> float:
+        """Nodes that any pivot stands for."""
+        return float(np.maximum(self.mass_ahead, self.mass_behind).sum())
 
     @property
     def n_unreachable(self) -> int:
@@ -266,16 +272,14 @@ def _with_regions(
     pivots: Array, out_of: Array, into: Array, far: float, n_jobs: int | None
 ) -> PivotDistances:
     n, h = out_of.shape
-    region, reach = np.empty(n, np.int32), np.empty(n, np.float32)
-    map_blocks(
-        lambda _, start, stop: kernels.nearest(out_of, into, far, start, stop, region, reach), blocks(n), n_jobs
-    )
-    held = np.flatnonzero(region >= 0)
-    home = region[held]
-    ahead = np.bincount(home[into[held, home] < far], minlength=h)
-    behind = np.bincount(home[out_of[held, home] < far], minlength=h)
-    count = np.bincount(home, minlength=h)
-    radius = np.sqrt(np.bincount(home, reach[held].astype(float) ** 2, minlength=h) / np.maximum(count, 1))
-    return PivotDistances(
-        pivots, out_of, into, region, ahead.astype(float), behind.astype(float), radius, far
-    )
+    region = np.empty(n, np.int32)
+    edges = blocks(n)
+    sums = np.zeros((3, len(edges) - 1, h))
+
+    def task(block: int, start: int, stop: int) -> None:
+        kernels.share(out_of, into, far, SHARPNESS, start, stop, *sums[:, block], region)
+
+    map_blocks(task, edges, n_jobs)
+    ahead, behind, spread = sums.sum(axis=1)
+    radius = np.sqrt(spread / np.maximum(np.maximum(ahead, behind), np.finfo(float).tiny))
+    return PivotDistances(pivots, out_of, into, region, ahead, behind, radius, far)

@@ -55,24 +55,35 @@ def closer(ahead, back, far, start, stop, apart):
 
 
 @njit(**OPTIONS)
-def nearest(out_of, into, far, start, stop, region, reach):
-    """Pivot whose region a node is in, the one at the least mean of the ways there and back.
+def share(out_of, into, far, sharpness, start, stop, ahead, behind, spread, region):
+    """Share the nodes ``start:stop`` out among the pivots, the nearest taking most: ``1/S^sharpness``, scaled to 1.
 
-    A way that does not exist (``>= far``) is left out; nodes with no way at all get the region -1. ``reach`` is set to
-    the distance so measured.
+    S is the mean of the ways there and back, or the one there is; a pivot without any gets nothing. Adds a node's shares
+    to ``ahead`` where the pivot reaches it, to ``behind`` where it reaches the pivot, and ``share S^2`` to
+    ``spread``; ``region[i]`` is the nearest pivot, -1 if there is none.
     """
+    h = out_of.shape[1]
+    S, part = np.empty(h), np.empty(h)
     for i in range(start, stop):
         best, where = np.inf, -1
-        for p in range(out_of.shape[1]):
+        for p in range(h):
             a, b = np.float64(out_of[i, p]), np.float64(into[i, p])
-            if a >= far:
-                # A pivot that is tied to the node one way only comes after any that is tied both ways.
-                d = b + far
-            elif b >= far:
-                d = a + far
-            else:
-                d = 0.5 * (a + b)
-            if d < best and not (a >= far and b >= far):
-                best, where = d, p
+            S[p] = 0.5 * (a + b) if a < far and b < far else (min(a, b) if a < far or b < far else np.inf)
+            if S[p] < best:
+                best, where = S[p], p
         region[i] = where
-        reach[i] = best if best < far else best - far
+        if where < 0:
+            continue
+        total = 0.0
+        for p in range(h):
+            # The square of the ratio to the nearest; a node at a pivot belongs to it alone, as do all ties.
+            ratio = best / S[p] if S[p] > best else 1.0
+            square = ratio * ratio
+            part[p] = square if sharpness == 2 else square * square
+            total += part[p]
+        for p in range(h):
+            portion = part[p] / total
+            if portion > 0.0:
+                ahead[p] += portion if into[i, p] < far else 0.0
+                behind[p] += portion if out_of[i, p] < far else 0.0
+                spread[p] += portion * S[p] * S[p]

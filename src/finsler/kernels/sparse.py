@@ -24,7 +24,8 @@ def pivot_block(
     the pivot) or ``behind[p]`` over ``(D^2 + soft[p])^(power/2)``. Entries ``>= far`` have no path: they weigh
     nothing if ``bound`` is 0; else they are bounds, "at least ``bound``".
 
-    Sets ``force`` (N, m) and ``curve`` (2, N), the curvature across the drift and what is added along it; adds to
+    Sets ``force`` (N, m) and ``curve`` (3, N): the curvature across the drift, what is added along it, and the stress of
+    the node; adds to
     ``pull`` (m + 1, h), forces on the pivots with the lift last, and ``press`` (2, h), their curvature. Returns
     the stress and the weighted sum of squared distances.
     """
@@ -87,9 +88,25 @@ def pivot_block(
                 push -= f
                 pk[p] += f
             force[i, k] = push + up * kind(omega[k])
-        curve[0, i], curve[1, i] = across, along
+        curve[0, i], curve[1, i], curve[2, i] = across, along, misfit
         total += misfit
         square += size
+    return total, square
+
+
+@njit(**OPTIONS)
+def pivot_rows(
+    out_of, into, far, bound, ahead, behind, soft, power, P, lift, X, omega, times, force, curve, pull, press
+):
+    """The pairs of pivots with each other: rows of `pivot_block` that count ``times[p]`` times."""
+    total, square = 0.0, 0.0
+    for p in range(len(times)):
+        a, b = ahead * times[p], behind * times[p]
+        part = pivot_block(
+            out_of, into, far, bound, a, b, soft, power, P, lift, X, omega, p, p + 1, force, curve, pull, press
+        )
+        total += part[0]
+        square += part[1]
     return total, square
 
 
@@ -117,6 +134,7 @@ def arc_block(indptr, indices, lengths, power, outward, X, omega, start, stop, f
             e = np.sqrt(e2)
             r = e + (a if outward else -a) - length
             total += w * r * r
+            curve[2, i] += 0.5 * w * r * r
             square += w * length * length
             c = 0.5 * w * r / e
             g = 0.5 * w * r if outward else -0.5 * w * r
@@ -245,3 +263,45 @@ def trilaterate_block(out_of, into, far, mass, soft, P, ridge, start, stop, X, k
         shrink = min(1.0, 2.0 * widest / size) if size > 0.0 else 1.0
         for k in range(m):
             X[i, k] = centre[k] + shrink * step[k]
+
+
+@njit(**OPTIONS)
+def chunk(rows, columns, D, W, X, omega, force, curve, second, moment):
+    """Ordered pairs from ``rows`` to ``columns``; a negative D is a bound, "at least -D".
+
+    Adds to ``force`` (N, m) and to ``curve`` (3, N) as `arc_block` does, and the terms of the least squares for the
+    drift to ``second`` (m, m) and ``moment`` (m,). Returns the stress and the weighted sum of squares, bounds left out.
+    """
+    m = X.shape[1]
+    alpha = np.sqrt(np.sum(omega * omega))
+    u = np.empty(m)
+    total, square = 0.0, 0.0
+    for t in range(len(rows)):
+        i, j, w, d = rows[t], columns[t], W[t], D[t]
+        if not w > 0.0:
+            continue
+        e2, a = 1e-300, 0.0
+        for k in range(m):
+            u[k] = X[j, k] - X[i, k]
+            e2 += u[k] * u[k]
+            a += omega[k] * u[k]
+        e = np.sqrt(e2)
+        if d >= 0.0:
+            square += w * d * d
+        else:
+            d = max(-d, e + a)
+        r = e + a - d
+        total += w * r * r
+        g = -0.5 * w * r
+        for k in range(m):
+            push = g * (u[k] / e + omega[k])
+            force[j, k] += push
+            force[i, k] -= push
+            moment[k] += w * (d - e) * u[k]
+            for q in range(m):
+                second[k, q] += w * u[k] * u[q]
+        for end in (i, j):
+            curve[0, end] += w * (1.0 + 2.0 * alpha)
+            curve[1, end] += w
+            curve[2, end] += 0.5 * w * r * r
+    return total, square

@@ -101,13 +101,14 @@ def majorise(
     progress: Progress,
     memory: int = MEMORY,
     first: Evaluation | None = None,
+    done: int = 0,
 ) -> Run:
     """Minimise a problem from one start.
 
     Stops when the next plain step is sure to take off less than ``tol`` times the stress, when the stress is below
     ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline`` (a ``time.perf_counter`` value), when the callback
     returns True, or at Ctrl-C; in every case with the best point so far. ``memory`` earlier steps are combined where
-    it accelerates; ``first`` is the pass at the start, if one was made already.
+    it accelerates; ``first`` is the pass at the start, if one was made already. Iterations are counted from ``done`` on.
     """
     began = time.perf_counter()
     anderson = Anderson(memory)
@@ -128,7 +129,7 @@ def majorise(
             omega if now is None else now.omega,
             stress,
             history,
-            max(len(history) - 1, 0),
+            done + max(len(history) - 1, 0),
             n_passes,
             status,
             message,
@@ -139,9 +140,9 @@ def majorise(
         now = evaluate(X, omega) if first is None else first
         history.append(now.stress)
         while True:
-            n_iter = len(history) - 1
+            n_iter = done + len(history) - 1
             progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
-            if callback is not None and n_iter > 0:
+            if callback is not None and n_iter > done:
                 info = Iteration(n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began)
                 if callback(info):
                     return end("stopped", f"The callback stopped it after {n_iter} iterations.")
@@ -172,5 +173,5 @@ def majorise(
             history.append(now.stress)
     except KeyboardInterrupt:
         return end(
-            "interrupted", f"Ctrl-C after {max(len(history) - 1, 0)} iterations; this is the best so far."
+            "interrupted", f"Ctrl-C after {done + max(len(history) - 1, 0)} iterations; this is the best so far."
         )
