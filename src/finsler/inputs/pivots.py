@@ -69,11 +69,6 @@ class PivotDistances:
         return len(self.pivots)
 
     @property
-    def mass_of_all(self) -> float:
-        """Nodes that any pivot stands for."""
-        return float(np.maximum(self.mass_ahead, self.mass_behind).sum())
-
-    @property
     def n_unreachable(self) -> int:
         """Ordered pairs of a node and a pivot without a path."""
         return sum(
@@ -99,8 +94,9 @@ def pivot_distances(
 ) -> PivotDistances:
     """Choose pivots that lie far from each other and measure the paths from and to them.
 
-    The first is a random node. Then each batch of eight takes the node farthest from all pivots so far and seven drawn
-    with a chance that grows with the square of that distance: the farthest nodes alone would be dead ends.
+    The first is a random node. Then each batch of eight takes the node farthest from all pivots so far, three drawn with
+    a chance that grows with the square of that distance, and four drawn from all nodes: far ones cover the whole graph, but
+    alone they would be its dead ends.
 
     Parameters
     ----------
@@ -151,7 +147,7 @@ def pivot_distances(
         done = len(pivots)
         if done == h:
             break
-        pivots = np.concatenate([pivots, _choose(apart, min(BATCH, h - done), rng)])
+        pivots = np.concatenate([pivots, _choose(apart, pivots, min(BATCH, h - done), rng)])
     progress.close(f"{h} of {h}")
     if hops and max(int(part[part < kernels.FAR].max(initial=0)) for part in _slices(out_of, into)) < 255:
         out_of, into = (_narrow(part) for part in (out_of, into))
@@ -229,32 +225,81 @@ def _lower(apart: Array, rows: tuple[Array, Array], far: float, n_jobs: int | No
     map_blocks(task, blocks(len(apart)), n_jobs)
 
 
+@dataclass(frozen=True, eq=False)
+class Relayed:
+    """Random pairs of nodes with distances guessed from the pivots that lie between and around them.
+
+    Attributes
+    ----------
+    partner : ndarray of int of shape (N, k)
+        In each of k rounds every node has one partner, whose partner it is; a node that is left over has itself.
+    there : ndarray of float32 of shape (N, k)
+        Guessed distance from the node to its partner, -1 where no pivot lies between.
+    error : float
+        Root mean square error of such guesses, relative, on pairs of pivots.
+    """
+
+    partner: Array
+    there: Array
+    error: float
+
+
+def relayed_pairs(
+    data: PivotDistances, rounds: int, rng: np.random.RandomState, n_jobs: int | None = None
+) -> Relayed:
+    """Pair the nodes at random and guess how far they are apart.
+
+    The triangle inequality gives two bounds through the pivots. Where between them the distance lies, pairs of pivots
+    tell, whose own distance is known: a linear rule is fitted to them.
+    """
+    n, h = data.out_of.shape
+    rows = np.empty((h * h, 3))
+    count = kernels.calibrate(data.out_of, data.into, data.far, data.pivots, rows)
+    low, high, D = rows[:count].T
+    terms = np.column_stack([np.ones(count), low, high])
+    rule = np.linalg.lstsq(terms, D, rcond=None)[0] if count > 3 else np.array([0.0, 0.5, 0.5])
+    guess = np.clip(terms @ rule, low, high)
+    error = float(np.sqrt(((guess - D) ** 2).sum() / (D @ D))) if count and D.any() else np.inf
+    partner = np.empty((n, rounds), np.int32)
+    for k in range(rounds):
+        order = rng.permutation(n).astype(np.int32)
+        half = n // 2
+        first, second = order[:half], order[half : 2 * half]
+        partner[first, k], partner[second, k] = second, first
+        partner[order[2 * half :], k] = order[2 * half :]
+    there = np.empty((n, rounds), np.float32)
+
+    def task(_: int, start: int, stop: int) -> None:
+        kernels.relay_block(data.out_of, data.into, data.far, rule, partner, start, stop, there)
+
+    map_blocks(task, blocks(n), n_jobs)
+    return Relayed(partner, there, error)
+
+
 def blocks(n: int) -> Array:
     """Edges of blocks of nodes, the same whatever the number of threads."""
     return np.unique(np.append(np.arange(0, n, BLOCK), n))
 
 
-def _choose(apart: Array, count: int, rng: np.random.RandomState) -> Array:
-    """The node farthest from all pivots, and others drawn by the square of their distance."""
-    finite = np.where(np.isfinite(apart), apart, 0.0)
-    chance = finite**2
+def _choose(apart: Array, pivots: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Half far from all pivots: the farthest node, then some drawn by the square of their distance; half any."""
+    finite = np.isfinite(apart)
+    chance = np.where(finite, apart, 0.0) ** 2
     # Nodes that no pivot sees count as far as the farthest: they want a pivot of their own.
-    chance[~np.isfinite(apart)] = max(float(chance.max()), 1.0)
-    if not np.count_nonzero(chance):
-        chance = (apart > 0).astype(float) if (apart > 0).any() else np.ones(len(apart))
-    farthest = int(np.argmax(chance))
-    heap = np.cumsum(chance)
-    found = [farthest]
-    for _ in range(20 * count):
-        if len(found) == count:
-            break
-        node = int(min(np.searchsorted(heap, rng.uniform() * heap[-1], side="right"), len(apart) - 1))
-        if node not in found and chance[node] > 0:
-            found.append(node)
-    if len(found) < count:  # hardly any node is left that is not a pivot
-        rest = np.setdiff1d(np.flatnonzero(apart > 0), found)
-        found += rng.permutation(rest)[: count - len(found)].tolist()
-    return np.array(found)
+    chance[~finite] = max(float(chance.max()), 1.0)
+    if not chance.any():  # all nodes are at no distance from a pivot
+        chance[np.setdiff1d(np.arange(len(apart)), pivots)[:1]] = 1.0
+    found = [int(np.argmax(chance))]
+    running = np.cumsum(chance)
+    while len(found) < max(1, count // 2):
+        node = int(np.searchsorted(running, rng.uniform() * running[-1], side="right"))
+        node = min(node, len(apart) - 1)
+        if node in found:
+            break  # hardly any other is left
+        found.append(node)
+    free = np.ones(len(apart), dtype=bool)
+    free[pivots] = free[found] = False
+    return np.array(found + rng.choice(np.flatnonzero(free), count - len(found), replace=False).tolist())
 
 
 def _slices(*parts: Array) -> Any:

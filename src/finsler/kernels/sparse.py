@@ -111,8 +111,47 @@ def pivot_rows(
 
 
 @njit(**OPTIONS)
-def arc_block(indptr, indices, lengths, power, outward, X, omega, start, stop, force, curve):
-    """Arcs that leave (or, if not ``outward``, that enter) the nodes ``start:stop``; weights ``1/length^power``.
+def partner_block(partner, there, weight, power, X, omega, start, stop, force, curve):
+    """Pairs of the nodes ``start:stop`` with partners; of pair k, ``partner[partner[i, k], k] == i``.
+
+    ``there[i, k]`` is the distance from the node to its partner, negative if unknown; its weight is
+    ``weight / there^power``. Adds to ``force`` and ``curve`` as `arc_block` does; returns stress and sum of squares.
+    """
+    m = X.shape[1]
+    alpha = np.sqrt(np.sum(omega * omega))
+    total, square = 0.0, 0.0
+    for i in range(start, stop):
+        for k in range(partner.shape[1]):
+            j = partner[i, k]
+            d1, d2 = np.float64(there[i, k]), np.float64(there[j, k])
+            if j == i:
+                continue
+            w1, w2 = weight if d1 >= 0.0 else 0.0, weight if d2 >= 0.0 else 0.0
+            if power > 0:
+                w1 = w1 / d1**power if d1 > 0.0 else 0.0
+                w2 = w2 / d2**power if d2 > 0.0 else 0.0
+            e2, a = 1e-30, 0.0
+            for q in range(m):
+                u = X[j, q] - X[i, q]
+                e2 += u * u
+                a += omega[q] * u
+            e = np.sqrt(e2)
+            r1, r2 = e + a - d1, e - a - d2
+            total += 0.5 * (w1 * r1 * r1 + w2 * r2 * r2)  # its other half comes with the partner
+            square += 0.5 * (w1 * d1 * d1 + w2 * d2 * d2)
+            c = 0.5 * (w1 * r1 + w2 * r2) / e
+            g = 0.5 * (w1 * r1 - w2 * r2)
+            for q in range(m):
+                force[i, q] += c * (X[j, q] - X[i, q]) + g * omega[q]
+            bend = 0.5 * (w1 + w2)
+            curve[0, i] += 2.0 * (bend + alpha * abs(w1 - w2))
+            curve[1, i] += 2.0 * bend
+    return total, square
+
+
+@njit(**OPTIONS)
+def arc_block(indptr, indices, lengths, power, weight, outward, X, omega, start, stop, force, curve):
+    """Arcs that leave (or, if not ``outward``, that enter) the nodes ``start:stop``; weights ``weight/length^power``.
 
     Adds to ``force`` and ``curve``, twice the curvature: the other end moves as well, and
     ``||s - t||^2 <= 2 ||s||^2 + 2 ||t||^2``. Returns the stress and the weighted sum of squared lengths.
@@ -125,7 +164,7 @@ def arc_block(indptr, indices, lengths, power, outward, X, omega, start, stop, f
             j, length = indices[arc], lengths[arc]
             if power > 0 and length == 0.0:
                 continue
-            w = 1.0 if power == 0 else 1.0 / length if power == 1 else 1.0 / (length * length)
+            w = weight if power == 0 else weight / length if power == 1 else weight / (length * length)
             e2, a = 1e-30, 0.0
             for k in range(m):
                 u = X[j, k] - X[i, k]

@@ -21,7 +21,7 @@ from finsler.solvers.drift import frame_of
 from finsler.solvers.majorise import Callback, Run, majorise
 from finsler.solvers.smacof import ONE_WAY_ALPHA, check_options, given_start, number
 from finsler.solvers.solution import Solution
-from finsler.solvers.sparse_initial import EPOCH, coarse_to_fine
+from finsler.solvers.sparse_initial import EPOCH, coarse_to_fine, partners
 from finsler.solvers.sparse_problem import ArcPairs, PairProblem, SparseProblem, StreamedProblem
 
 Array = NDArray[Any]
@@ -128,7 +128,11 @@ def sparse_smacof(
     if isinstance(pairs, PairStream):
         problem = StreamedProblem(pairs, None)
     else:
-        problem = SparseProblem(pairs, None, arcs, power=power, bound=bound, n_jobs=n_jobs)
+        relayed = partners(pairs, check_random_state(random_state), n_jobs)
+        problem = SparseProblem(
+            pairs, None, arcs, power=power, bound=bound, hold=isinstance(init, str) and init == "pivots", relayed=relayed,
+            n_jobs=n_jobs,
+        )  # fmt: skip
     if state is None:
         state = _start(problem, n_components, fixed, init, rng, progress, n_jobs)
     if streamed:

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import floyd_warshall
 
 from finsler.inputs.dissimilarities import Dissimilarities
-from finsler.inputs.pivots import PivotDistances, blocks
+from finsler.inputs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
 from finsler.kernels import sparse as kernels
 from finsler.kernels.minplus import minplus
 from finsler.runtime import Progress, map_blocks
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorise import majorise
 from finsler.solvers.smacof import smacof
-from finsler.solvers.sparse_problem import ArcPairs, SparseProblem
+from finsler.solvers.sparse_problem import AMONG, ERROR, ArcPairs, SparseProblem
 
 Array = NDArray[Any]
 
@@ -31,6 +31,9 @@ FILLED = 0.05  # weight, in the map of the pivots, of pairs that no path joins
 RIDGE = 1e-3  # of the first guess: directions in which the pivots hardly differ are not trusted
 ROUNDS = 12  # of the coarse map, each of `EPOCH` iterations
 EPOCH = 10
+STARTS = 8  # of the map of the pivots
+PARTNERS = 64  # random partners of each node
+MANY = 10_000  # nodes beyond which they would cost more than they are worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,7 @@ def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed
     np.fill_diagonal(W, 0.0)
     np.fill_diagonal(D, 0.0)
     return smacof(
-        Dissimilarities(D, W), m, alpha, max_iter=200, tol=1e-5, random_state=seed, n_jobs=1, verbose=False
+        Dissimilarities(D, W), m, alpha, n_init=STARTS, max_iter=200, tol=1e-5, random_state=seed, n_jobs=1, verbose=False
     )
 
 
@@ -123,6 +126,14 @@ def _from_neighbours(X: Array, lost: Array, arcs: ArcPairs) -> None:
         lost &= ~found
 
 
+def partners(data: PivotDistances, rng: np.random.RandomState, n_jobs: int | None) -> Relayed | None:
+    """Random partners of the nodes, if there are not too many nodes and the guesses are good."""
+    if data.n_nodes > MANY:
+        return None
+    found = relayed_pairs(data, PARTNERS, rng, n_jobs)
+    return found if found.error < ERROR else None
+
+
 def subset(data: PivotDistances, nodes: Array) -> PivotDistances:
     """Distances of some nodes only; the pivots must be the first of them."""
     return replace(
@@ -155,14 +166,17 @@ def coarse_to_fine(
     nodes = np.concatenate([data.pivots, np.sort(rng.choice(others, count, replace=False))])
     part = subset(data, nodes)
     X = place_by_pivots(part, P, rng, n_jobs=n_jobs)
-    problem = SparseProblem(part, None, power=power, bound=bound, theta=1.0, n_jobs=n_jobs)
+    relayed = partners(part, rng, n_jobs)
+    problem = SparseProblem(
+        part, None, power=power, bound=bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
+    )
     fitted = first.alpha_identifiable is not None and first.alpha > 0
     n_passes = 0
     last = np.inf
     for k in range(ROUNDS):
         progress.update(f"coarse map, round {k + 1}")
         run = majorise(
-            problem, X, omega, max_iter=EPOCH, tol=1e-5, exact=0.0, accelerate=True, deadline=np.inf, callback=None,
+            problem, X, omega, max_iter=EPOCH, tol=1e-5 / (1 + AMONG), exact=0.0, accelerate=True, deadline=np.inf, callback=None,
             progress=Progress("", False),
         )  # fmt: skip
         X = run.coordinates
@@ -171,7 +185,7 @@ def coarse_to_fine(
             omega = problem.fit_drift(X, omega)
             Q = frame_of(omega)
             X, omega = X @ Q, omega @ Q
-        if run.status == "converged" or run.stress > (1 - 1e-3) * last:
+        if run.status == "converged" or run.stress > (1 - 1e-3 / (1 + AMONG)) * last:
             break
         last = run.stress
     progress.update("placing all nodes")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.inputs.pair_stream import PairStream
-from finsler.inputs.pivots import PivotDistances, blocks
+from finsler.inputs.pivots import PivotDistances, Relayed, blocks
 from finsler.kernels import sparse as kernels
 from finsler.runtime import map_blocks
 from finsler.solvers.drift import best_drift
@@ -25,8 +25,14 @@ from finsler.solvers.problem import Evaluation, Problem
 Array = NDArray[Any]
 
 THETA = 0.25
-AMONG = 1.0
-FINE = 2000  # maps of up to this many nodes are computed in double precision
+# Weight of the pairs of pivots with each other, beside 1 for those of the nodes with the pivots. The nodes see only the
+# pivots: where the data hardly tell them apart, as in a network of hubs, they would all gather in the middle and
+# push the pivots out to a ring around them. What pivots know of each other is what any two nodes know of each other.
+AMONG = 64.0
+# Weight, of 1 for a node's pairs, that guessed distances to random partners get, if the guesses are as good as ERROR.
+TRUST = 0.3
+ERROR = 0.05
+FINE = 10_000  # maps of up to this many nodes are computed in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +81,18 @@ class SparseProblem(PairProblem):
         A pair at distance d weighs ``1/d^power``.
     bound : float
         Pairs without a path are left out (0), or kept at least so far apart.
+    theta : float
+        How the two ends of a pair share its curvature, see above.
+    among : float
+        Weight of the pairs of pivots with each other.
+    hold : bool
+        Leave the pivots where they are: all other nodes find their places among them.
+    fine : bool, optional
+        Compute in double precision; by default up to 10,000 nodes.
+    relayed : Relayed, optional
+        Random pairs of nodes with guessed distances.
+    trust : float
+        Their weight, of 1 for all pairs of a node.
     """
 
     def __init__(
@@ -87,25 +105,39 @@ class SparseProblem(PairProblem):
         bound: float = 0.0,
         theta: float = THETA,
         among: float = AMONG,
+        hold: bool = False,
+        fine: bool | None = None,
+        relayed: Relayed | None = None,
+        trust: float = TRUST,
         n_jobs: int | None = None,
     ):
         self.data = data
         self.n_points = data.n_nodes
         self.fixed_drift = fixed_drift
-        self.arcs = arcs
+        # Where a good part of all pairs are arcs, the pairs with the pivots tell of them already.
+        density = 0.0 if arcs is None else len(arcs.leaving[1]) / max(1.0, float(data.n_nodes) ** 2)
+        self.arc_weight = max(0.0, 1 - density * data.n_pivots) / (1 + among)
+        self.arcs = arcs if self.arc_weight > 0 else None
         self.power = power
         self.bound = bound
-        self.theta = theta
+        self.hold = hold
+        self.theta = 0.0 if hold else theta
+        among = 0.0 if hold else among
         self.n_jobs = n_jobs
-        self.kind = np.float64 if data.n_nodes <= FINE else np.float32
+        fine = data.n_nodes <= FINE if fine is None else fine
+        self.kind: Any = np.float64 if fine else np.float32
         # Half: the pairs of a node with all pivots stand for those with all nodes, and each has two ends.
-        share = 0.5 / (1 + among)
+        self.relayed = relayed
+        trust = 0.0 if relayed is None else trust
+        unit = 1 / (1 + among)
+        share = 0.5 * (1 - trust) * unit
+        # Rows that the partners stand for, shared out among the rounds.
+        self.partner_weight = 0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
         self.ahead, self.behind = (
             (mass * share).astype(self.kind) for mass in (data.mass_ahead, data.mass_behind)
         )
-        self.times = (among * np.maximum(data.mass_ahead, data.mass_behind) * (data.n_nodes / data.mass_of_all)).astype(
-            self.kind
-        )
+        mass = np.maximum(data.mass_ahead, data.mass_behind)
+        self.times = (among / (1 - trust) * mass * (data.n_nodes / max(mass.sum(), 1.0))).astype(self.kind)
         self.rows = tuple(np.ascontiguousarray(part[data.pivots]) for part in (data.out_of, data.into))
         self.soft = (data.radius**2).astype(self.kind)
         self.edges = blocks(data.n_nodes)
@@ -130,30 +162,45 @@ class SparseProblem(PairProblem):
                 omega, start, stop, force, curve, pull[block], press[block],
             )  # fmt: skip
             curve[:2, start:stop] *= 1 + self.theta
+            if self.relayed is not None:
+                more = kernels.partner_block(
+                    self.relayed.partner, self.relayed.there, self.partner_weight, self.power, X, omega, start, stop, force,
+                    curve,
+                )  # fmt: skip
+                sums = sums[0] + more[0], sums[1] + more[1]
             if arcs is not None:
                 more = kernels.arc_block(
-                    *arcs.leaving, self.power, True, X, omega, start, stop, force, curve
+                    *arcs.leaving, self.power, self.arc_weight, True, X, omega, start, stop, force, curve
                 )
-                kernels.arc_block(*arcs.entering, self.power, False, X, omega, start, stop, force, curve)
+                kernels.arc_block(*arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve)
                 sums = sums[0] + more[0], sums[1] + more[1]
             return sums
 
         sums = np.array(map_blocks(task, self.edges, self.n_jobs)).sum(axis=0)
-        Y = X[data.pivots]
-        own = np.empty((data.n_pivots, m)), np.empty((3, data.n_pivots))
-        more, less = np.zeros((m + 1, data.n_pivots), self.kind), np.zeros((2, data.n_pivots), self.kind)
-        sums += kernels.pivot_rows(
-            *self.rows, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, lift, Y, omega, self.times,
-            *own, more, less,
-        )  # fmt: skip
-        force[data.pivots] += own[0] + more[:m].T + np.outer(more[m], omega)
-        curve[:2, data.pivots] += 2 * (own[1][:2] + less)
-        pulled, pressed = pull.sum(axis=0, dtype=float), press.sum(axis=0, dtype=float)
-        force[data.pivots] += pulled[:m].T + np.outer(pulled[m], omega)
-        curve[:2, data.pivots] += (1 + 1 / self.theta) * pressed
+        if self.hold:
+            force[data.pivots] = 0.0
+        else:
+            pulled, pressed = pull.sum(axis=0, dtype=float), press.sum(axis=0, dtype=float)
+            force[data.pivots] += pulled[:m].T + np.outer(pulled[m], omega)
+            curve[:2, data.pivots] += (1 + 1 / self.theta) * pressed
+            sums += self._among(X, omega, P, lift, force, curve)
         self.square, self.per_point = float(sums[1]), curve[2]
         step = _divide(force, curve, omega)
         return Evaluation(float(sums[0]), step, 2 * float(np.vdot(step, force)), omega)
+
+    def _among(self, X: Array, omega: Array, P: Array, lift: Array, force: Array, curve: Array) -> Array:
+        """Add the pairs of pivots with each other; return their stress and sum of squares."""
+        data = self.data
+        m, h = P.shape
+        own, bend = np.empty((h, m)), np.empty((3, h))
+        pull, press = np.zeros((m + 1, h), self.kind), np.zeros((2, h), self.kind)
+        sums = kernels.pivot_rows(
+            *self.rows, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, lift, X[data.pivots], omega,
+            self.times, own, bend, pull, press,
+        )  # fmt: skip
+        force[data.pivots] += own + pull[:m].T + np.outer(pull[m], omega)
+        curve[:2, data.pivots] += 2 * (bend[:2] + press)
+        return np.array(sums)
 
     def fit_drift(self, X: Array, omega: Array) -> Array:
         """Drift that fits the pairs with the pivots best, the points staying where they are."""
