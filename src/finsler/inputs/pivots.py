@@ -71,10 +71,13 @@ class PivotDistances:
     @property
     def n_unreachable(self) -> int:
         """Ordered pairs of a node and a pivot without a path."""
-        return sum(
-            int((block >= self.far).sum())
-            for part in (self.out_of, self.into)
-            for block in np.array_split(part, 1 + part.size // 10_000_000)
+        return sum(int((block >= self.far).sum()) for block in _slices(self.out_of, self.into))
+
+    @property
+    def largest(self) -> float:
+        """Largest distance of a node from or to a pivot."""
+        return max(
+            float(block.max(initial=0, where=block < self.far)) for block in _slices(self.out_of, self.into)
         )
 
     def between(self) -> Array:
