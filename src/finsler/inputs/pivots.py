@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from finsler.inputs.graph import Digraph
@@ -23,7 +24,8 @@ Array = NDArray[Any]
 
 BATCH = 8  # pivots chosen at a time, so that threads have something to share
 BLOCK = 4096  # nodes handled at a time
-SHARPNESS = 4
+SHARPNESS = 4  # a node belongs to pivots at distances S in the proportions 1/S^4
+CORE = 0.01  # share of the nodes from which on the largest part connected both ways is a core
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +99,9 @@ def pivot_distances(
 ) -> PivotDistances:
     """Choose pivots that lie far from each other and measure the paths from and to them.
 
-    The first is a random node. Then each batch of eight takes the node farthest from all pivots so far, three drawn with
-    a chance that grows with the square of that distance, and four drawn from all nodes: far ones cover the whole graph, but
-    alone they would be its dead ends.
+    Each batch of eight takes the node farthest from all pivots so far, three drawn with a chance that grows with the square
+    of that distance, and four drawn from the core, the largest part that is connected both ways: far ones cover the whole
+    graph, but alone they would be its dead ends; those of the core see most of the others, one way or the other.
 
     Parameters
     ----------
@@ -137,7 +139,8 @@ def pivot_distances(
     rng = check_random_state(random_state)
     measure = _Hops(graph, n_jobs) if hops else _Lengths(graph, n_jobs)
     progress = Progress("pivots", verbose)
-    pivots = np.array([rng.randint(n)])
+    core = _core(graph)
+    pivots = rng.choice(np.flatnonzero(core), 1)
     apart = np.full(n, np.inf)  # of each node from the pivots so far
     out_of, into = (np.empty((n, h), measure.dtype) for _ in range(2))
     done = 0
@@ -150,7 +153,7 @@ def pivot_distances(
         done = len(pivots)
         if done == h:
             break
-        pivots = np.concatenate([pivots, _choose(apart, pivots, min(BATCH, h - done), rng)])
+        pivots = np.concatenate([pivots, _choose(apart, pivots, core, min(BATCH, h - done), rng)])
     progress.close(f"{h} of {h}")
     if hops and max(int(part[part < kernels.FAR].max(initial=0)) for part in _slices(out_of, into)) < 255:
         out_of, into = (_narrow(part) for part in (out_of, into))
@@ -284,8 +287,16 @@ def blocks(n: int) -> Array:
     return np.unique(np.append(np.arange(0, n, BLOCK), n))
 
 
-def _choose(apart: Array, pivots: Array, count: int, rng: np.random.RandomState) -> Array:
-    """Half far from all pivots: the farthest node, then some drawn by the square of their distance; half any."""
+def _core(graph: Digraph) -> Array:
+    """Which nodes are in the largest part that is connected both ways; all, if that part is small."""
+    _, part = connected_components(graph.matrix, directed=True, connection="strong")
+    sizes = np.bincount(part)
+    core = part == np.argmax(sizes)
+    return core if sizes.max() >= CORE * len(part) else np.ones(len(part), dtype=bool)
+
+
+def _choose(apart: Array, pivots: Array, core: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Half far from all pivots: the farthest node, then some drawn by the square of their distance; half of the core."""
     finite = np.isfinite(apart)
     chance = np.where(finite, apart, 0.0) ** 2
     # Nodes that no pivot sees count as far as the farthest: they want a pivot of their own.
@@ -300,8 +311,11 @@ def _choose(apart: Array, pivots: Array, count: int, rng: np.random.RandomState)
         if node in found:
             break  # hardly any other is left
         found.append(node)
-    free = np.ones(len(apart), dtype=bool)
+    free = core.copy()
     free[pivots] = free[found] = False
+    if np.count_nonzero(free) < count - len(found):
+        free[:] = True
+        free[pivots] = free[found] = False
     return np.array(found + rng.choice(np.flatnonzero(free), count - len(found), replace=False).tolist())
 
 
