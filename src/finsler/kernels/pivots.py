@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from finsler.kernels import OPTIONS
+from finsler.kernels import OPTIONS, STRICT
 
 FAR = np.uint16(65535)  # hops of a node that was not reached
 
@@ -54,7 +54,7 @@ def closer(ahead, back, far, start, stop, apart):
                 apart[i] = d
 
 
-@njit(**OPTIONS)
+@njit(**STRICT)
 def share(out_of, into, far, sharpness, start, stop, ahead, behind, spread, region):
     """Share the nodes ``start:stop`` out among the pivots, the nearest taking most: ``1/S^sharpness``, scaled to 1.
 

@@ -137,7 +137,9 @@ def partner_block(partner, there, weight, power, X, omega, start, stop, force, c
                 a += omega[q] * u
             e = np.sqrt(e2)
             r1, r2 = e + a - d1, e - a - d2
-            total += 0.5 * (w1 * r1 * r1 + w2 * r2 * r2)  # its other half comes with the partner
+            misfit = 0.5 * (w1 * r1 * r1 + w2 * r2 * r2)  # its other half comes with the partner
+            total += misfit
+            curve[2, i] += misfit
             square += 0.5 * (w1 * d1 * d1 + w2 * d2 * d2)
             c = 0.5 * (w1 * r1 + w2 * r2) / e
             g = 0.5 * (w1 * r1 - w2 * r2)

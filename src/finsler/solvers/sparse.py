@@ -159,7 +159,7 @@ def sparse_smacof(
         alpha_identifiable=state.clear,
         note=state.note,
         total=problem.square,
-        per_point=problem.per_point / final.stress if final.stress > 0 else problem.per_point,
+        per_point=problem.per_point / (problem.per_point.sum() or 1.0),
     )
 
 
