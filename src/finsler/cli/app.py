@@ -160,12 +160,15 @@ def embed(
     method: Annotated[
         str,
         choice(
-            shared.MAP, "--method", "auto|dense|sparse",
+            shared.MAP,
+            "--method",
+            "auto|dense|sparse",
             "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes.",
         ),
     ] = "auto",  # fmt: skip
     pivots: Annotated[
-        int | None, option(shared.MAP, min=1, metavar="N", help="Pivots of --method sparse.", show_default="100")
+        int | None,
+        option(shared.MAP, min=1, metavar="N", help="Pivots of --method sparse.", show_default="100"),
     ] = None,
     solver: Annotated[
         str, choice(shared.MAP, "--solver", "smacof|classical", "Least stress, or the closed form.")
@@ -298,7 +301,10 @@ def report(
     sample: Annotated[
         int | None,
         option(
-            shared.DATA, min=1, metavar="N", help="Look at the ways from and to N nodes of a graph only.",
+            shared.DATA,
+            min=1,
+            metavar="N",
+            help="Look at the ways from and to N nodes of a graph only.",
             show_default="50 beyond 5,000 nodes",
         ),
     ] = None,  # fmt: skip
@@ -484,7 +490,8 @@ def reproduce(
         str | None, option(TABLES, metavar="NUMBERS", help="table1: dimensions.", show_default="2,5,10,50")
     ] = None,
     splits: Annotated[
-        int | None, option(TABLES, min=1, max=10, metavar="N", help="table2: how many.", show_default="10")
+        str | None,
+        option(TABLES, metavar="N|A-B", help="table2: the first N, or A to B.", show_default="10"),
     ] = None,
     forests: Annotated[
         str | None, option(TABLES, metavar="random,index", help="table2: which.", show_default="random")

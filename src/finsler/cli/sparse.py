@@ -5,7 +5,13 @@ from __future__ import annotations
 from finsler.cli.data import Fitting, Reading
 from finsler.cli.errors import Mistake
 from finsler.embedding import Embedding
-from finsler.evaluation.sampled import SampledAsymmetry, SampledScores, sample_rows, sampled_asymmetry, sampled_scores
+from finsler.evaluation.sampled import (
+    SampledAsymmetry,
+    SampledScores,
+    sample_rows,
+    sampled_asymmetry,
+    sampled_scores,
+)
 from finsler.inputs.graph_distances import WEIGHTINGS
 from finsler.inputs.tables import Table
 from finsler.recipes import DENSE_NODES, sparse_map
@@ -28,7 +34,11 @@ def is_sparse(table: Table, method: str, pivots: int | None) -> bool:
 
 def refuse(solver: str, init: str, starts: int) -> None:
     """Refuse options of the dense solvers."""
-    for name, value, usual in (("solver", solver, "smacof"), ("init", init, "classical"), ("starts", starts, 1)):
+    for name, value, usual in (
+        ("solver", solver, "smacof"),
+        ("init", init, "classical"),
+        ("starts", starts, 1),
+    ):
         if value != usual:
             raise Mistake(f"--{name} {value} goes with --method dense.")
 
