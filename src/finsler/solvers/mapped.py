@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from finsler.inputs.raw import RawDissimilarities
 from finsler.kernels import panels as kernels
 from finsler.runtime import Progress, format_bytes, let_go, map_blocks
-from finsler.solvers.panel_home import GATHERED, LANDMARKS, PanelHome
+from finsler.solvers.panel_home import LANDMARKS, PanelHome
 from finsler.solvers.panels import ITERATED, PanelFunction, Panels
 from finsler.solvers.parts import BLOCKS
 from finsler.solvers.problem import FACTORISE
@@ -19,10 +19,10 @@ from finsler.solvers.problem import FACTORISE
 Array = NDArray[np.floating[Any]]
 
 # Numbers a point that stand beside the panels: coordinates and steps that the acceleration keeps, forces of each
-# block of rows, the vectors of the closed form; with weights or gaps, what belongs to the landmarks of a start.
+# block of rows, the vectors of the closed form.
 BESIDE = 200
-BESIDE_WEIGHTED = 200 + 8 * LANDMARKS
-FACTORS = 64  # bytes a pair that it takes to factorise the weights
+# Bytes an ordered pair that it takes to start from all pairs with weights, or to factorise the weights.
+GATHERED = 160
 
 
 class MappedPanels(Panels):
@@ -43,13 +43,14 @@ class MappedPanels(Panels):
             np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float
         )
         self.copies = 4 if data.weighted else 2
-        beside = (
-            self.dtype.itemsize * n * float(BESIDE_WEIGHTED)
-            if data.weighted and n > GATHERED
-            else 8.0 * n * BESIDE
-        )
+        self.gather = data.weighted and 2.0 * GATHERED * n * n <= budget
+        self.factorise = self.gather and n <= FACTORISE
+        beside = 8.0 * BESIDE * n
+        if self.gather:
+            beside += GATHERED * float(n) * n
+        elif data.weighted and n > LANDMARKS:
+            beside += 8.0 * self.dtype.itemsize * LANDMARKS * n
         self.edges = _edges(n, budget - beside, self.copies * self.dtype.itemsize, budget)
-        self.factorise = n <= FACTORISE and FACTORS * n * n <= budget
         self._buffer = np.empty(0, dtype=self.dtype)
 
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
