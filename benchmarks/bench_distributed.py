@@ -3,8 +3,8 @@
     python benchmarks/bench_distributed.py --json benchmarks/bench_distributed.json
 
 Two worker processes with a thread each, against two threads in memory; float32. The matrix is made by the workers from
-points, so that it never passes through this process. "pass" is the median time of an evaluation (stress and step); "received" is
-what the workers take from each other at a pass; "peak" is the most memory that any worker held (VmHWM), beside what it held
+points, so that it never passes through this process. "pass" is the median time of an evaluation (stress and step);
+"received" is what the workers take from each other at a pass; "peak" is the most memory that any worker held (VmHWM), beside what it held
 when it had imported and compiled everything. The model of docs/scaling.md is printed next to it.
 """
 

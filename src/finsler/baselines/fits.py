@@ -123,9 +123,9 @@ class Observations:
     def random_maps(self, settings: Settings) -> Iterator[Array]:
         """Further starts beside the first one, the same for every model."""
         rng = check_random_state(settings.random_state)
-        maker = Initialiser(self.data, settings.n_components, None, settings.n_jobs)
+        maker = Initialiser(self.data, None, settings.n_jobs)
         for _ in range(settings.n_init - 1):
-            yield maker.random(rng)
+            yield maker.random(settings.n_components, rng)
 
 
 def unless_interrupted(status: str) -> str:

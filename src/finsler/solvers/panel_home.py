@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
 from finsler.inputs.dissimilarities import Dissimilarities, raise_if_unconnected
+from finsler.runtime import single_blas_thread
 from finsler.solvers import panels as passes
 from finsler.solvers.classical import DENSE_EIGEN, DoublyCentred, closed_form_of, scaled_eigenvectors
 from finsler.solvers.home import Evidence, Home, InMemory, sampled_points
@@ -224,13 +225,14 @@ def krylov_eigenpairs(apply: Callable[[Array], Array], n: int, k: int) -> tuple[
     basis, images = np.empty((n, 0)), np.empty((n, 0))
     while True:
         basis, images = np.hstack([basis, fresh]), np.hstack([images, apply(fresh)])
-        values, mix = eigh(basis.T @ images)
-        values, mix = values[::-1][:k], mix[:, ::-1][:, :k]
-        vectors = basis @ mix
-        misses = np.linalg.norm(images @ mix - vectors * values, axis=0)
-        done = misses.max() <= KRYLOV_TOL * np.abs(values).max() or basis.shape[1] >= KRYLOV_PASSES * block
-        if done or basis.shape[1] + block > n:
-            return values, vectors
-        fresh = images[:, -block:]
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
-            fresh = qr(fresh - basis @ (basis.T @ fresh), mode="economic")[0]
+        with single_blas_thread():  # on a busy machine its threads mostly wait for each other
+            values, mix = eigh(basis.T @ images)
+            values, mix = values[::-1][:k], mix[:, ::-1][:, :k]
+            vectors = basis @ mix
+            misses = np.linalg.norm(images @ mix - vectors * values, axis=0)
+            close = misses.max() <= KRYLOV_TOL * np.abs(values).max()
+            if close or basis.shape[1] >= KRYLOV_PASSES * block or basis.shape[1] + block > n:
+                return values, vectors
+            fresh = images[:, -block:]
+            for _ in range(2):  # twice is enough to be orthogonal to rounding
+                fresh = qr(fresh - basis @ (basis.T @ fresh), mode="economic")[0]
