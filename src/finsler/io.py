@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 FORMAT = 1  # version of the archive layout; a reader refuses newer ones
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> Path:
+def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], object]) -> Path:
     """Call ``write`` with a temporary file beside ``path``, then rename it; on any error ``path`` is left as it was."""
     path = Path(path)
     if not path.parent.is_dir():

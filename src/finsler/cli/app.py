@@ -21,6 +21,8 @@ from finsler.cli import options as shared
 from finsler.cli.errors import Mistake, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import check_alpha, choice, examples, option
 
+TABLES = "Tables"
+
 # click's own exceptions; newer typers carry their own copy of click, so they are found from here.
 ClickException: Any = typer.BadParameter.__mro__[2]
 
@@ -414,19 +416,61 @@ def demo(
     write_demo(Path(folder), force=force, quiet=quiet)
 
 
-@app.command(epilog=examples("finsler reproduce fig5", "finsler reproduce all --out figures"))
+@app.command(
+    epilog=examples(
+        "finsler reproduce fig5",
+        "finsler reproduce all --out figures",
+        "finsler reproduce table1 --graphs cora,citeseer --dims 5,10",
+        "finsler reproduce table2 --graphs cora --splits 3 --forests random,index",
+    )
+)
 def reproduce(
     name: Annotated[
-        str, typer.Argument(metavar="fig2 ... fig8 | all", help="Which figure.", show_default=False)
+        str,
+        typer.Argument(metavar="fig2 ... fig8 | all | table1 | table2", help="What.", show_default=False),
     ],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = "output",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="Where to write.",
+            show_default="output; table1 and table2 for tables",
+        ),
+    ] = None,
+    graphs: Annotated[
+        str | None, option(TABLES, metavar="NAMES", help="Which graphs, with commas.", show_default="all")
+    ] = None,
+    dims: Annotated[
+        str | None, option(TABLES, metavar="NUMBERS", help="table1: dimensions.", show_default="2,5,10,50")
+    ] = None,
+    splits: Annotated[
+        int | None, option(TABLES, min=1, max=10, metavar="N", help="table2: how many.", show_default="10")
+    ] = None,
+    forests: Annotated[
+        str | None, option(TABLES, metavar="random,index", help="table2: which.", show_default="random")
+    ] = None,
+    jobs: shared.Jobs = None,
     force: shared.Force = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Draw the figures of the paper, each with the numbers behind it in a JSON file."""
-    from finsler.cli.figures import write_figures
+    """Draw the figures of the paper (all of them: all), or run a table; each with its numbers in JSON files.
 
-    write_figures(name, Path(out), force=force, quiet=quiet)
+    A table takes hours with its defaults. It can be stopped at any time: what is there is not run again.
+    """
+    from finsler.cli.figures import write_figures
+    from finsler.cli.tables import write_table
+
+    if name in ("table1", "table2"):
+        folder = None if out is None else Path(out)
+        write_table(
+            name, folder, graphs=graphs, dims=dims, splits=splits, forests=forests, jobs=jobs, quiet=quiet
+        )
+        return
+    if any(value is not None for value in (graphs, dims, splits, forests)):
+        raise Mistake("--graphs, --dims, --splits and --forests are for table1 and table2.")
+    write_figures(name, Path(out or "output"), force=force, quiet=quiet)
 
 
 @datasets.command("list", epilog=examples("finsler datasets list"))

@@ -1,0 +1,10 @@
+"""PyTorch, or an error that says how to get it. Only `finsler.learn` imports it, so the rest works without."""
+
+from __future__ import annotations
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError("Learning needs PyTorch: pip install 'finsler[learn]'.") from error
+
+__all__ = ["torch"]

@@ -1,0 +1,331 @@
+"""DigraphEmbedding: a map that keeps the distances of a directed graph and the order of its neighbours."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from finsler.embedding import Embedding
+from finsler.evaluation.digraph import DigraphScores, digraph_scores
+from finsler.geometry.randers import randers_distance_blocks, randers_distances
+from finsler.inputs.graph import Digraph, as_digraph
+from finsler.learn.backend import torch
+from finsler.learn.digraph_fit import LARGEST_ALPHA, DigraphFit, fit_digraph
+from finsler.learn.digraph_objective import RankedStress, hop_counts
+from finsler.learn.digraph_sampled import fit_sampled
+
+Array = NDArray[np.floating[Any]]
+
+ALL_PAIRS = 20_000  # nodes up to which "auto" works with all pairs: 400 MB of hop counts
+
+
+class DigraphEmbedding(BaseEstimator):
+    """Map of a digraph: distances on it are numbers of arcs, and the nearest nodes are the out-neighbours.
+
+    Minimises ``mean (d - D)^2 / D`` over reachable ordered pairs, D the number of arcs on the shortest path, plus
+    `ranking_weight` times a cross-entropy that wants the out-neighbours of each node nearer than all other nodes;
+    `finsler.learn.digraph_objective` has the formulas.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Dimension of the map, the height included.
+    alpha : float in [0, 1) or "auto", default="auto"
+        Strength of the drift. 0 is a Euclidean map; "auto" fits it.
+    ranking_weight : float, default=0.06
+        Lambda: more of it ranks neighbours better and keeps distances less well. 0.01 to 0.3 are sensible.
+    temperature : float, default=0.1
+        Tau: how much nearer than others a neighbour should be, in arcs.
+    max_iter : int, default=400
+        Iterations over all stages, or epochs over sampled sources, times 40, on a large graph.
+    tol : float, default=1e-6
+        Relative decrease per iteration below which a stage ends.
+    n_sources : int, "all" or "auto", default="auto"
+        Nodes from which distances are computed in one step. "all" works with all pairs and needs memory for N^2 bytes;
+        a number draws that many sources in each step, for graphs of any size. "auto" is "all" up to 20,000 nodes
+        and 256 beyond.
+    time_limit : float, optional
+        Seconds after which the best map so far is taken.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start and of samples; the same seed gives the same numbers, for any `n_jobs`.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    device : str, default="cpu"
+        Where torch computes, for example "cuda".
+    verbose : bool, int or "auto", default="auto"
+        Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (N, n_components)
+        Coordinates, centred; the last column is the height.
+    alpha_, drift_ : float, ndarray of shape (n_components,)
+        Strength of the drift, and the drift itself.
+    labels_ : list
+        Names of the nodes, in the order of the rows.
+    graph_ : Digraph
+        The graph as it was read.
+    result_ : Embedding
+        The map with its labels: measure, save, plot, explore.
+    objective_ : float
+        What was minimised, at the end.
+    history_ : ndarray
+        Objective after each iteration; it may rise where a stage begins.
+    n_iter_, n_evaluations_ : int
+        Iterations, and evaluations of the objective.
+    status_, message_ : str
+        How it ended, as a word and in a sentence.
+
+    Examples
+    --------
+    A one-way ring of eight nodes; against the traffic the way is long.
+
+    >>> from finsler.learn.digraph import DigraphEmbedding
+    >>> ring = [(k, (k + 1) % 8) for k in range(8)]
+    >>> fitted = DigraphEmbedding(3, random_state=0, max_iter=200, tol=1e-4).fit(ring)
+    >>> fitted.embedding_.shape
+    (8, 3)
+    >>> fitted.scores().MAP > 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        alpha: float | str = "auto",
+        ranking_weight: float = 0.06,
+        temperature: float = 0.1,
+        max_iter: int = 400,
+        tol: float = 1e-6,
+        n_sources: int | str = "auto",
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        device: str = "cpu",
+        verbose: bool | int | str = "auto",
+    ):
+        self.n_components = n_components
+        self.alpha = alpha
+        self.ranking_weight = ranking_weight
+        self.temperature = temperature
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_sources = n_sources
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, **reading: Any) -> DigraphEmbedding:
+        """Find the map.
+
+        Parameters
+        ----------
+        X : Digraph, networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, or a file
+            Whatever :func:`~finsler.inputs.graph.as_digraph` reads, with its options as further arguments. Lengths of
+            arcs are not used.
+        y : ignored
+        """
+        self._check_parameters()
+        graph = X if isinstance(X, Digraph) else as_digraph(X, **reading)
+        sources = _active_nodes(graph, int(self.n_components))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        sampled = self._step_sources(graph.n_nodes)
+        alpha = None if self.alpha == "auto" else float(self.alpha)
+        common: dict[str, Any] = {
+            "alpha": alpha,
+            "seed": seed,
+            "time_limit": self.time_limit,
+            "verbose": self.verbose,
+        }
+        counts = None
+        if sampled is None:
+            counts = hop_counts(graph, sources, self.n_jobs)
+            objective = RankedStress(
+                counts,
+                sources,
+                float(self.ranking_weight),
+                float(self.temperature),
+                device=self.device,
+                n_jobs=self.n_jobs,
+            )
+            found = fit_digraph(
+                objective, int(self.n_components), max_iter=int(self.max_iter), tol=float(self.tol), **common
+            )
+        else:
+            found = fit_sampled(
+                graph,
+                int(self.n_components),
+                ranking_weight=float(self.ranking_weight),
+                temperature=float(self.temperature),
+                n_sources=sampled,
+                epochs=max(1, int(self.max_iter) // 40),
+                device=self.device,
+                n_jobs=self.n_jobs,
+                **common,
+            )
+        self._keep(graph, found, sources, counts)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **reading: Any) -> Array:
+        """Find the map and return its coordinates; the arguments are those of ``fit``."""
+        return self.fit(X, **reading).embedding_
+
+    def distances(self, sources: Sequence[Any] | None = None, targets: Sequence[Any] | None = None) -> Array:
+        """Distances on the map **from** each source **to** each target, nodes given by name; all nodes by default."""
+        check_is_fitted(self)
+        ends = [
+            self.embedding_ if names is None else self.embedding_[self._positions(names, which)]
+            for names, which in ((sources, "sources"), (targets, "targets"))
+        ]
+        return randers_distances(ends[0], ends[1], drift=self.drift_)
+
+    def scores(
+        self, graph: Any = None, *, n_sources: int | None = None, random_state: int = 0
+    ) -> DigraphScores:
+        """Distortion B and C, and mean average precision of out-neighbours (`finsler.evaluation.digraph`).
+
+        Parameters
+        ----------
+        graph : any graph with the same nodes, optional
+            What to compare with; the graph that was fitted by default.
+        n_sources : int, optional
+            Nodes to draw for an estimate on a large graph; all by default.
+        random_state : int, default=0
+            Decides the draw.
+        """
+        check_is_fitted(self)
+        return digraph_scores(
+            self.embedding_,
+            self.drift_,
+            self.graph_ if graph is None else graph,
+            n_sources=n_sources,
+            seed=random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def score(self, X: Any = None, y: Any = None) -> float:
+        """Minus the distortion B, so that more is better."""
+        return -self.scores(X).B
+
+    def _positions(self, names: Sequence[Any], which: str) -> list[int]:
+        where = {name: k for k, name in enumerate(self.labels_)}
+        unknown = [name for name in names if name not in where]
+        if unknown:
+            raise ValueError(
+                f"{which} names {unknown[0]!r}, which is not a node of the fitted graph ({len(unknown)} of "
+                f"{len(names)} are not); labels_ lists the nodes."
+            )
+        return [where[name] for name in names]
+
+    def _step_sources(self, n: int) -> int | None:
+        if self.n_sources == "auto":
+            return None if n <= ALL_PAIRS else 256
+        return None if self.n_sources == "all" else int(self.n_sources)
+
+    def _check_parameters(self) -> None:
+        for name in ("n_components", "max_iter"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1; found {value!r}.")
+        for name, least in (("ranking_weight", 0.0), ("tol", 0.0), ("temperature", 1e-6)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not least <= value < math.inf:
+                raise ValueError(f"{name} must be a number of at least {least:g}; found {value!r}.")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(
+                f"time_limit must be a number of seconds above 0, or None; found {self.time_limit!r}."
+            )
+        if self.alpha != "auto" and not (isinstance(self.alpha, Real) and 0 <= self.alpha <= LARGEST_ALPHA):
+            raise ValueError(
+                f'alpha must be "auto" or a number from 0 to {LARGEST_ALPHA}; found {self.alpha!r}.'
+            )
+        if self.n_sources not in ("auto", "all") and not (
+            isinstance(self.n_sources, Integral) and self.n_sources >= 1
+        ):
+            raise ValueError(
+                f'n_sources must be "auto", "all" or a whole number of at least 1; found {self.n_sources!r}.'
+            )
+        if torch.device(self.device).type == "cuda" and not torch.cuda.is_available():
+            raise ValueError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")
+
+    def _keep(
+        self, graph: Digraph, found: DigraphFit, sources: NDArray[Any], counts: NDArray[Any] | None
+    ) -> None:
+        self.graph_ = graph
+        self.labels_ = graph.nodes
+        self.embedding_ = found.coordinates.cpu().numpy()
+        self.alpha_ = found.alpha
+        self.drift_ = np.zeros(self.embedding_.shape[1])
+        self.drift_[-1] = found.alpha
+        self.objective_ = found.value
+        self.history_ = np.array(found.history)
+        self.n_iter_ = found.n_iter
+        self.n_evaluations_ = found.n_evaluations
+        self.status_, self.message_ = found.status, found.message
+        self.n_features_in_ = graph.n_nodes
+        stress, total, per_point = _fit_of_points(self.embedding_, self.drift_, sources, counts)
+        self.result_ = Embedding(
+            coordinates=self.embedding_,
+            drift=self.drift_,
+            labels=graph.labels,
+            stress=stress,
+            normalised_stress=math.sqrt(stress / total) if total > 0 else math.nan,
+            stress_per_point=per_point,
+            n_iter=found.n_iter,
+            status=found.status,
+            message=found.message,
+        )
+        if found.status == "max_iter" and counts is not None:
+            warnings.warn(f"DigraphEmbedding: {found.message}", ConvergenceWarning, stacklevel=3)
+
+
+def _active_nodes(graph: Digraph, n_components: int) -> NDArray[Any]:
+    """Nodes with out-neighbours, after a look at whether there is anything to fit."""
+    if graph.n_nodes < 2 or graph.n_arcs == 0:
+        raise ValueError(
+            f"The graph has {graph.n_nodes} node(s) and {graph.n_arcs} arc(s) between different nodes; a map needs at "
+            "least two nodes and one arc."
+        )
+    if n_components > graph.n_nodes:
+        raise ValueError(
+            f"n_components={n_components} is more than the graph has nodes ({graph.n_nodes}); use fewer dimensions."
+        )
+    return np.flatnonzero(np.diff(graph.matrix.indptr))
+
+
+def _fit_of_points(
+    X: Array, drift: Array, sources: NDArray[Any], counts: NDArray[Any] | None
+) -> tuple[float, float, Array]:
+    """Sum of (d - D)^2 / D, sum of D, and the share of each node; NaN where distances were only sampled."""
+    n = len(X)
+    if counts is None:
+        return math.nan, math.nan, np.full(n, math.nan)
+    far = np.iinfo(counts.dtype).max
+    share, total = np.zeros(n), 0.0
+    row = 0
+    for start, stop, block in randers_distance_blocks(X, drift=drift):
+        end = int(np.searchsorted(sources, stop))
+        D = counts[row:end].astype(float)
+        counted = (D > 0) & (far > D)
+        errors = np.zeros_like(D)
+        errors[counted] = ((block[sources[row:end] - start] - D) ** 2)[counted] / D[counted]
+        share += errors.sum(axis=0)
+        share[sources[row:end]] += errors.sum(axis=1)
+        total += float(D[counted].sum())
+        row = end
+    stress = float(share.sum() / 2)
+    return stress, total, share / share.sum() if stress > 0 else share

@@ -1,0 +1,281 @@
+"""Train the candidates of a graph, choose one on the validation pairs, and complete it to an ensemble."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.learn.backend import torch
+from finsler.learn.crossfit import N_COLUMNS, Curriculum, cross_fit
+from finsler.learn.decoder import FermiDirac
+from finsler.learn.encoders import DirectCoordinates, FeatureEncoder, LinkModel
+from finsler.learn.fitted import FittedModel, mean_logits
+from finsler.learn.heights import springrank
+from finsler.learn.parallel import my_part
+from finsler.learn.sampling import ArcSet, Lesson
+from finsler.learn.selection import candidates, size_options
+from finsler.learn.tasks import LinkTasks, score_links
+from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord
+from finsler.runtime import Progress
+
+Array = NDArray[np.floating[Any]]
+Integers = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyper-parameters of `finsler.learn.links.LinkPredictor`, where they are described."""
+
+    n_components: int = 64
+    encoder: str = "auto"
+    layers: int = 1
+    width: int = 128
+    dropout: float = 0.3
+    input_dropout: float = 0.2
+    alpha: float | None = None
+    radius: float | None = None
+    temperature: float | None = None
+    node_radii: bool = True
+    ensemble: bool = True
+    folds: int = 6
+    ppr_rank: int = 64
+    hops: int = 2
+    epochs: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    weight_decay: float = 1e-4
+    optimiser: str = "adam"
+    negatives: int = 4
+    reversed_share: float = 1 / 3
+    direction_weight: float = 0.3
+    patience: int = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What there is to learn from.
+
+    Attributes
+    ----------
+    arcs : integer array of shape (E, 2)
+        Arcs to learn.
+    known : integer array of shape (F, 2)
+        Arcs from which inputs for prediction are computed: those to learn, and those that validate, unless the latter
+        came from outside.
+    n_nodes : int
+    features : array of shape (n, d) or None
+        Dense factors of the node features.
+    validation : LinkTasks or None
+    """
+
+    arcs: Integers
+    known: Integers
+    n_nodes: int
+    features: Array | None
+    validation: LinkTasks | None
+
+
+@dataclass
+class Fit:
+    """Outcome: the models to average, how they came about, and the scores of all candidates."""
+
+    models: list[FittedModel] = field(default_factory=list)
+    kind: str = ""
+    scores: dict[str, float] = field(default_factory=dict)
+    records: dict[str, TrainingRecord] = field(default_factory=dict)
+    status: str = "finished"
+
+
+class Fitter:
+    """Trains the members one after the other; each has a checkpoint of its own.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    seed : int
+    device : str
+    folder : path or None
+        Where checkpoints are kept.
+    fingerprint : str
+        Whose checkpoints they are.
+    checkpoint_every : float
+        Seconds between checkpoints.
+    time_limit : float or None
+        For all members together.
+    verbose : bool or "auto"
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        *,
+        seed: int,
+        device: str = "cpu",
+        folder: Path | None = None,
+        fingerprint: str = "",
+        checkpoint_every: float = 30.0,
+        time_limit: float | None = None,
+        verbose: bool | int | str = "auto",
+    ):
+        self.problem, self.settings, self.seed, self.device = problem, settings, seed, device
+        self.folder, self.fingerprint, self.checkpoint_every = folder, fingerprint, checkpoint_every
+        self.deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self.verbose = verbose
+        self.observed = ArcSet(problem.arcs, problem.n_nodes)
+        self.outcome = Fit()
+        self._curriculum: Curriculum | None = None
+        self._trained: dict[str, tuple[FittedModel, float]] = {}
+
+    def run(self) -> Fit:
+        """Train, choose, complete."""
+        problem, settings, outcome = self.problem, self.settings, self.outcome
+        n_pairs = len(np.unique(np.sort(problem.arcs, axis=1), axis=0))
+        kinds = candidates(settings.encoder, problem.n_nodes, n_pairs, problem.features is not None)
+        if problem.validation is None:
+            kinds = kinds[:1]  # nothing to choose by
+        try:
+            for kind in kinds:
+                self.train(kind, layers=0 if settings.ensemble else settings.layers)
+                if self.over():
+                    break
+            outcome.kind = max(outcome.scores, key=lambda kind: outcome.scores[kind])
+            if settings.ensemble and settings.layers and outcome.kind != "direct" and not self.over():
+                self.train(outcome.kind, layers=settings.layers)
+        except KeyboardInterrupt:  # between two trainings, while inputs are computed
+            outcome.status = "interrupted"
+            if not self._trained:
+                raise
+            outcome.kind = max(outcome.scores, key=lambda kind: outcome.scores[kind])
+        chosen = [name for name in self._trained if name.split()[0] == outcome.kind]
+        outcome.models = [
+            self._trained[name][0] for name in sorted(chosen, key=lambda n: -self._trained[n][1])
+        ]
+        if problem.validation is not None and len(chosen) > 1:
+            scores = score_links(problem.validation, lambda pairs: mean_logits(outcome.models, pairs))
+            outcome.scores[f"{outcome.kind} ensemble"] = float(np.nanmean(list(scores.values())))
+        return outcome
+
+    def over(self) -> bool:
+        """Whether the training was stopped, or the time is up."""
+        if (
+            self.outcome.status == "finished"
+            and self.deadline is not None
+            and time.perf_counter() > self.deadline
+        ):
+            self.outcome.status = "time_limit"
+        return self.outcome.status != "finished"
+
+    def train(self, kind: str, layers: int) -> None:
+        """Train one member, and note its score."""
+        settings, outcome = self.settings, self.outcome
+        name = kind if kind == "direct" else f"{kind} {layers}"
+        direct = kind == "direct"
+        inputs, lessons = (None, [Lesson(self.problem.arcs)]) if direct else self._lessons(kind)
+        options = self._options(direct, len(lessons))
+        model = self._model(inputs, layers, options.seed)
+        shard, reduce = my_part()
+        trainer = Trainer(
+            model,
+            lessons,
+            self.observed,
+            options,
+            inputs=inputs,
+            validation=self.problem.validation,
+            device=self.device,
+            shard=shard,
+            reduce=reduce,
+        )
+        left = None if self.deadline is None else max(self.deadline - time.perf_counter(), 0.0)
+        progress = Progress(f"LinkPredictor, {name}", self.verbose)
+        record = trainer.fit(checkpoint=self._checkpoint(name), time_limit=left, progress=progress)
+        progress.close(f"{record.status}, validation {record.best_score:.2f} at epoch {record.best_epoch}")
+        self._trained[name] = FittedModel.of(model, trainer.places()), record.best_score
+        outcome.records[name] = record
+        outcome.scores.setdefault(kind, record.best_score)
+        if record.status in ("time_limit", "interrupted"):
+            outcome.status = record.status
+
+    def _lessons(self, kind: str) -> tuple[torch.Tensor, list[Lesson]]:
+        """Inputs and lessons of an encoder, computed once for all members."""
+        problem, settings = self.problem, self.settings
+        if self._curriculum is None:
+            progress = Progress("LinkPredictor", self.verbose)
+            self._curriculum = cross_fit(
+                problem.arcs,
+                problem.n_nodes,
+                problem.features,
+                n_folds=settings.folds,
+                rank=settings.ppr_rank,
+                hops=settings.hops,
+                known=problem.known,
+                rng=np.random.default_rng([self.seed, 1]),
+                watch=progress.update,
+            )
+            progress.close("inputs computed")
+        found = self._curriculum
+        if kind == "structure" and problem.features is not None:
+            found = found.without_features(N_COLUMNS + settings.ppr_rank)
+        return found.inputs, found.lessons
+
+    def _model(self, inputs: torch.Tensor | None, layers: int, seed: int) -> LinkModel:
+        settings = self.settings
+        decoder = FermiDirac(
+            0.75 if settings.alpha is None else settings.alpha,
+            settings.radius or 2.0,
+            settings.temperature or 1.0,
+            learn_alpha=settings.alpha is None,
+            learn_radius=settings.radius is None,
+            learn_temperature=settings.temperature is None,
+        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            if inputs is not None:
+                encoder: Any = FeatureEncoder(
+                    inputs.shape[1],
+                    settings.n_components,
+                    layers=layers,
+                    width=settings.width,
+                    dropout=settings.dropout,
+                    input_dropout=settings.input_dropout,
+                    radii=settings.node_radii,
+                )
+            else:
+                heights = springrank(self.problem.arcs, self.problem.n_nodes)
+                heights = (heights - heights.mean()) / max(float(heights.std()), 1e-9)
+                encoder = DirectCoordinates(heights, settings.n_components, radii=settings.node_radii)
+        return LinkModel(encoder, decoder)
+
+    def _options(self, direct: bool, n_lessons: int) -> TrainingOptions:
+        settings = self.settings
+        size: dict[str, Any] = size_options(len(self.problem.arcs), n_lessons)
+        if settings.epochs is not None:
+            size |= {"epochs": settings.epochs, "evaluate_every": max(1, settings.epochs // 20)}
+        if settings.batch_size is not None:
+            size["batch_size"] = settings.batch_size
+        rate = settings.learning_rate
+        return TrainingOptions(
+            **size,
+            learning_rate=rate if rate is not None else (2e-2 if direct else 3e-3),
+            weight_decay=0.0 if direct else settings.weight_decay,
+            number_rate=2e-2 if direct else 6e-2,
+            optimiser=settings.optimiser,
+            negatives=settings.negatives,
+            reversed_share=settings.reversed_share,
+            direction_weight=settings.direction_weight,
+            patience=settings.patience,
+            seed=self.seed,
+        )
+
+    def _checkpoint(self, name: str) -> Checkpoint | None:
+        if self.folder is None:
+            return None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{name.replace(' ', '-')}.pt"
+        return Checkpoint(path, self.fingerprint, self.checkpoint_every)

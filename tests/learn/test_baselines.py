@@ -1,0 +1,208 @@
+"""Trivial scores against loops, the closed form, and published networks where their package is installed."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from finsler.geometry.randers import randers_distances
+from finsler.learn import baselines, published
+from finsler.learn.baselines import (
+    closed_form_logit,
+    closed_form_map,
+    degree_logit,
+    neighbour_logit,
+    run_baselines,
+    springrank_logit,
+)
+from finsler.learn.heights import springrank
+from finsler.learn.published import digcn, magnet, training_pairs
+from finsler.learn.tasks import split_links
+
+from conftest import SHARED, slow_distance
+
+
+def citations(seed, n=150, reach=30, degree=5):
+    """A graph in time: each node cites earlier ones that are near."""
+    rng = np.random.default_rng(seed)
+    arcs = {(i, int(max(0, i - rng.integers(1, reach)))) for i in range(1, n) for _ in range(degree)}
+    return np.array(sorted(arcs))
+
+
+ALL_PAIRS = np.array([(i, j) for i in range(20) for j in range(20) if i != j])
+
+
+@pytest.mark.parametrize("along", ["any", "path"])
+@pytest.mark.parametrize("adamic_adar", [False, True])
+def test_neighbours_are_counted_as_by_loops(along, adamic_adar, monkeypatch):
+    monkeypatch.setattr(baselines, "PAIRS_AT_A_TIME", 7)
+    rng = np.random.default_rng(0)
+    arcs = np.argwhere(rng.random((20, 20)) < 0.15)
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    there = {tuple(a) for a in arcs.tolist()}
+    near = {k: {j for j in range(20) if (j, k) in there or (k, j) in there} for k in range(20)}
+    expected = []
+    for i, j in ALL_PAIRS.tolist():
+        if along == "any":
+            between = near[i] & near[j]
+        else:
+            between = {k for k in range(20) if (i, k) in there and (k, j) in there}
+        expected.append(sum(1 / np.log(max(len(near[k]), 2)) if adamic_adar else 1 for k in between))
+    found = neighbour_logit(arcs, 20, along=along, adamic_adar=adamic_adar)(ALL_PAIRS)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert max(expected) > 1  # something was counted
+
+
+def test_degrees_and_heights():
+    arcs = citations(1, n=20)
+    out, into = np.bincount(arcs[:, 0], minlength=20), np.bincount(arcs[:, 1], minlength=20)
+    products = [(1 + out[i]) * (1 + into[j]) for i, j in ALL_PAIRS]
+    np.testing.assert_allclose(np.exp(degree_logit(arcs, 20)(ALL_PAIRS)), products)
+    heights = springrank(arcs, 20)
+    expected = [heights[i] - heights[j] for i, j in ALL_PAIRS]
+    np.testing.assert_allclose(springrank_logit(arcs, 20)(ALL_PAIRS), expected)
+
+
+@pytest.mark.parametrize("with_features", [False, True])
+def test_closed_form_is_minus_a_randers_distance(with_features):
+    arcs = citations(2, n=20)
+    features = np.random.default_rng(0).random((20, 9)) < 0.4 if with_features else None
+    X = closed_form_map(arcs, 20, features)
+    logit = closed_form_logit(arcs, 20, features)(ALL_PAIRS)
+    omega = np.zeros(X.shape[1])
+    omega[-1] = baselines.CLOSED_FORM_ALPHA
+    slow = [-slow_distance(X[i], X[j], omega) for i, j in ALL_PAIRS[:50]]
+    np.testing.assert_allclose(logit[:50], slow, rtol=1e-10)
+    distances = randers_distances(X, drift=baselines.CLOSED_FORM_ALPHA)
+    np.testing.assert_allclose(logit, -distances[tuple(ALL_PAIRS.T)], rtol=1e-10)
+    np.testing.assert_allclose((X[:, :-1] ** 2).sum(axis=1), 1)  # unit locations, unit features, half each
+    heights = springrank(arcs, 20)
+    np.testing.assert_allclose(X[:, -1] / heights, baselines.CLOSED_FORM_SPREAD / heights.std())
+
+
+def test_closed_form_of_reciprocal_pairs_is_flat():
+    arcs = citations(2, n=20)
+    X = closed_form_map(np.concatenate([arcs, arcs[:, ::-1]]), 20)
+    assert np.isfinite(X).all()
+    np.testing.assert_allclose(X[:, -1], 0, atol=1e-6)
+
+
+def test_features_may_be_sparse():
+    arcs = citations(2, n=20)
+    features = (np.random.default_rng(0).random((20, 9)) < 0.4).astype(float)
+    np.testing.assert_allclose(
+        closed_form_map(arcs, 20, features), closed_form_map(arcs, 20, sparse.csr_matrix(features)), atol=1e-9
+    )
+
+
+def test_run_on_citations_in_time():
+    split = split_links(citations(3, n=400))
+    scores = run_baselines(split, features=np.eye(400), n_jobs=1)
+    assert set(scores) == {
+        "springrank", "degree_product", "common_neighbours", "common_neighbours_path", "adamic_adar",
+        "adamic_adar_path", "closed_form", "closed_form_features",
+    }  # fmt: skip
+    assert scores["common_neighbours"]["direction"] == scores["adamic_adar"]["direction"] == 50
+    assert scores["springrank"]["direction"] > 85
+    assert scores["closed_form"]["existence_random"] > 80
+    assert scores["closed_form"]["direction"] == pytest.approx(scores["springrank"]["direction"])
+    validation = run_baselines(split, on="validation", n_jobs=1)
+    assert validation["springrank"] != scores["springrank"]
+    with pytest.raises(ValueError, match="on must be"):
+        run_baselines(split, on="train")
+
+
+def test_random_orientation_gives_fifty():
+    rng = np.random.default_rng(0)
+    pairs = np.unique(np.sort(citations(4, n=600), axis=1), axis=0)
+    arcs = np.where(rng.random(len(pairs))[:, None] < 0.5, pairs, pairs[:, ::-1])
+    scores = run_baselines(split_links(arcs, n_nodes=600), n_jobs=1)
+    for name in ("springrank", "degree_product", "adamic_adar_path", "closed_form"):
+        assert abs(scores[name]["direction"] - 50) < 9  # about 400 pairs: a standard error near 3
+    assert scores["closed_form"]["existence_random"] > 75  # where links are can still be told
+
+
+@pytest.mark.parametrize("task", ["direction", "existence"])
+def test_training_pairs_come_from_observed_arcs(task):
+    arcs = np.concatenate([citations(5), [[0, 149], [149, 0]]])
+    split = split_links(arcs)
+    examples = training_pairs(split, task, np.random.default_rng(0))
+    seen = {tuple(a) for a in split.observed.tolist()}
+    positives = {tuple(p) for p in examples.pairs[examples.labels].tolist()}
+    negatives = {tuple(p) for p in examples.pairs[~examples.labels].tolist()}
+    one_way = {p for p in seen if p[::-1] not in seen}
+    assert not negatives & seen
+    assert all(i != j for i, j in negatives)
+    assert len(positives) == len(negatives)
+    if task == "direction":
+        assert positives == one_way
+        assert negatives == {p[::-1] for p in one_way}
+    else:
+        assert positives == seen
+        backward = sum(p[::-1] in seen for p in negatives)
+        assert backward == len(seen) // 3
+
+
+@pytest.mark.parametrize("train", [magnet, digcn])
+def test_a_missing_package_is_named(train, monkeypatch):
+    original = published.import_module
+
+    def without(name, *arguments):
+        if name.startswith("torch_geometric_signed_directed"):
+            raise ImportError(name)
+        return original(name, *arguments)
+
+    monkeypatch.setattr(published, "import_module", without)
+    with pytest.raises(ImportError, match="pip install torch-geometric-signed-directed"):
+        train(split_links(citations(0)))
+
+
+def test_no_torch_at_import(monkeypatch):
+    """The splits, structure and trivial scores work where torch is not installed."""
+    import importlib
+    import sys
+
+    original = builtins.__import__
+
+    def refuse(name, *arguments, **options):
+        if name.partition(".")[0] in ("torch", "torch_geometric", "torch_geometric_signed_directed"):
+            raise ImportError(f"refused {name}")
+        return original(name, *arguments, **options)
+
+    for module in ("tasks", "heights", "structure", "published", "baselines"):
+        monkeypatch.delitem(sys.modules, f"finsler.learn.{module}", raising=False)
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    fresh = importlib.import_module("finsler.learn.baselines")
+    assert fresh is not baselines
+    assert fresh.degree_logit([[0, 1]], 2)(np.array([[0, 1]])) > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("train", [magnet, digcn])
+def test_published_networks_learn_direction(train):
+    pytest.importorskip("torch_geometric_signed_directed")
+    split = split_links(citations(6, n=300))
+    first = train(split, epochs=40, verbose=False)
+    assert set(first) == {"direction", "existence_mixed", "existence_random"}
+    assert first["direction"] > 60
+    assert first == train(split, epochs=40, verbose=False)
+
+
+def test_closed_form_on_cora():
+    """No training, split 0: at least what the protocol asks of a closed form, less a margin."""
+    file = SHARED / "data" / "graphs" / "cora.npz"
+    if not file.is_file():
+        pytest.skip("the real graphs are not beside this checkout")
+    with np.load(file) as z:
+        arcs, n = np.column_stack([z["src"], z["dst"]]), int(z["n_nodes"])
+        words = sparse.csr_matrix(
+            (np.ones(len(z["feat_indices"])), z["feat_indices"], z["feat_indptr"]),
+            shape=tuple(z["feat_shape"]),
+        )
+    scores = run_baselines(split_links(arcs, n_nodes=n), features=words, n_jobs=1)["closed_form_features"]
+    assert scores["existence_mixed"] > 92.4
+    assert scores["existence_random"] > 94
+    assert scores["direction"] > 95

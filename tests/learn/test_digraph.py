@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import networkx as nx
+from scipy.sparse import csr_array, random_array
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from finsler.embedding import Embedding
+from finsler.evaluation.digraph import digraph_scores
+from finsler.inputs.graph import as_digraph
+from finsler.learn import digraph_fit, digraph_sampled
+from finsler.learn.digraph import DigraphEmbedding
+from finsler.learn.digraph_objective import RankedStress, hop_counts
+
+PATH = [(k, k + 1) for k in range(9)]
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def one_way_graph(n=60, seed=0, density=0.05):
+    """Arcs from lower to higher numbers only."""
+    rng = np.random.default_rng(seed)
+    arcs = np.triu(rng.random((n, n)) < density, 1)
+    arcs[0, 1] = True
+    return csr_array(arcs.astype(float))
+
+
+def embedding(**options):
+    return DigraphEmbedding(**{"n_components": 3, "random_state": 0, "n_jobs": 1, "max_iter": 120, **options})
+
+
+@quiet
+def test_a_path_is_drawn_without_error():
+    """Steps up of length 1/(1 + alpha): every distance along the path is exact, and the ranking pulls only a little."""
+    fitted = embedding(n_components=2, ranking_weight=1e-3, max_iter=400, tol=1e-9).fit(PATH)
+    scores = fitted.scores()
+    assert scores.B < 1e-3
+    assert scores.MAP == 1.0
+    assert fitted.alpha_ == fitted.drift_[-1] > 0
+    assert fitted.n_iter_ == len(fitted.history_)
+
+
+@quiet
+def test_a_drift_helps_a_one_way_graph():
+    graph = one_way_graph()
+    finsler, euclidean = (embedding(n_components=5, alpha=a).fit(graph) for a in ("auto", 0.0))
+    assert euclidean.alpha_ == 0
+    ours, theirs = finsler.scores(), euclidean.scores()
+    assert ours.B < 0.8 * theirs.B
+    assert ours.MAP > theirs.MAP
+    assert finsler.objective_ < euclidean.objective_
+
+
+@quiet
+def test_what_is_reported_is_that_of_the_embedding():
+    graph = as_digraph(one_way_graph())
+    fitted = embedding(ranking_weight=0.2, temperature=0.3).fit(graph)
+    scores = digraph_scores(fitted.embedding_, fitted.alpha_, graph)
+    assert fitted.scores() == scores
+    assert fitted.score() == -scores.B
+    sources = np.flatnonzero(np.diff(graph.matrix.indptr))
+    F = RankedStress(hop_counts(graph, sources), sources, 0.2, 0.3, dtype=torch.float64)
+    found = F(torch.from_numpy(fitted.embedding_), fitted.alpha_)
+    assert fitted.objective_ == pytest.approx(found.value, rel=1e-5)
+    assert fitted.result_.stress == pytest.approx(scores.B * scores.n_pairs, rel=1e-9)
+    assert fitted.result_.stress_per_point.sum() == pytest.approx(1)
+    assert 0 < fitted.result_.normalised_stress < 1
+    np.testing.assert_allclose(fitted.embedding_.mean(0), 0, atol=1e-12)
+
+
+@quiet
+def test_labels_are_kept_and_distances_named(tmp_path):
+    graph = nx.DiGraph([("source", "weir"), ("weir", "mill"), ("mill", "sea"), ("weir", "sea")])
+    fitted = embedding(n_components=2).fit(graph)
+    assert fitted.labels_ == ["source", "weir", "mill", "sea"]
+    there = fitted.distances(["source", "weir"], ["sea"])
+    assert there.shape == (2, 1)
+    assert there[0, 0] == pytest.approx(fitted.result_.distance("source", "sea"))
+    assert fitted.distances().shape == (4, 4)
+    assert fitted.distances(["mill"]).shape == (1, 4)
+    loaded = Embedding.load(fitted.result_.save(tmp_path / "river.npz"))
+    assert loaded.distance("weir", "mill") == fitted.result_.distance("weir", "mill")
+    with pytest.raises(ValueError, match=r"targets names 'lake'.*labels_"):
+        fitted.distances(["mill"], ["lake"])
+
+
+@quiet
+@pytest.mark.parametrize("n_sources", ["all", 16])
+def test_same_seed_same_numbers(n_sources):
+    graph = one_way_graph()
+    options = {"n_sources": n_sources, "max_iter": 40, "random_state": 5}
+    first, again = embedding(**options).fit(graph), embedding(**options).set_params(n_jobs=2).fit(graph)
+    np.testing.assert_array_equal(first.embedding_, again.embedding_)
+    assert first.alpha_ == again.alpha_
+    other = embedding(**{**options, "random_state": 6}).fit(graph)
+    assert not np.array_equal(first.embedding_, other.embedding_)
+
+
+@quiet
+def test_scikit_learn_manners():
+    unfitted = embedding(alpha=0.3, ranking_weight=0.1)
+    copy = clone(unfitted)
+    assert copy.get_params() == unfitted.get_params()
+    with pytest.raises(NotFittedError):
+        unfitted.distances()
+    with pytest.raises(NotFittedError):
+        unfitted.scores()
+    coordinates = copy.fit_transform(PATH)
+    np.testing.assert_array_equal(coordinates, copy.embedding_)
+    assert copy.alpha_ == 0.3
+    assert not hasattr(unfitted, "embedding_")
+
+
+def test_running_out_of_iterations_is_said():
+    with pytest.warns(ConvergenceWarning, match="iterations were used up"):
+        fitted = embedding(max_iter=10).fit(one_way_graph())
+    assert fitted.status_ == "max_iter"
+    assert fitted.n_iter_ <= 10
+
+
+def test_a_time_limit_ends_it():
+    fitted = embedding(time_limit=1e-3, max_iter=10_000, tol=0.0).fit(one_way_graph())
+    assert fitted.status_ == "time_limit"
+    assert fitted.embedding_.shape == (60, 3)
+    assert fitted.n_iter_ < 20
+    sampled = embedding(time_limit=1e-3, max_iter=4_000_000, n_sources=8).fit(one_way_graph())
+    assert sampled.status_ == "time_limit"
+
+
+@pytest.mark.parametrize("when", [5, 70, 115])
+def test_ctrl_c_keeps_the_map_so_far(monkeypatch, when):
+    """In each of the stages; the first two have additional axes, of which none may be left."""
+    calls = 0
+    evaluate = RankedStress.__call__
+
+    def interrupted(self, *arguments):
+        nonlocal calls
+        calls += 1
+        if calls == when:
+            raise KeyboardInterrupt
+        return evaluate(self, *arguments)
+
+    monkeypatch.setattr(RankedStress, "__call__", interrupted)
+    fitted = embedding(tol=0.0).fit(one_way_graph())
+    assert fitted.status_ == "interrupted"
+    assert fitted.embedding_.shape == (60, 3)
+    assert np.isfinite(fitted.embedding_).all()
+
+
+def test_progress_shows_the_objective(capsys):
+    embedding(verbose=True, max_iter=30, n_sources=8).fit(PATH)
+    assert "objective" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 0}, "n_components must be a whole number"),
+        ({"n_components": 2.5}, "n_components must be a whole number"),
+        ({"n_components": 11}, r"n_components=11 is more than the graph has nodes \(10\)"),
+        ({"alpha": 1.0}, "alpha must be"),
+        ({"alpha": -0.1}, "alpha must be"),
+        ({"alpha": "strong"}, "alpha must be"),
+        ({"ranking_weight": -1.0}, "ranking_weight must be"),
+        ({"ranking_weight": float("nan")}, "ranking_weight must be"),
+        ({"temperature": 0.0}, "temperature must be"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"n_sources": 0}, "n_sources must be"),
+        ({"n_sources": "some"}, "n_sources must be"),
+        ({"time_limit": 0}, "time_limit must be"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(ValueError, match=message):
+        embedding(**options).fit(PATH)
+
+
+@pytest.mark.parametrize(
+    "graph", [csr_array((3, 3)), csr_array((1, 1)), csr_array((0, 0))], ids=["no arcs", "one node", "empty"]
+)
+def test_nothing_to_draw(graph):
+    with pytest.raises(ValueError, match=r"two nodes and one arc|no arcs|empty|no nodes"):
+        embedding(n_components=1).fit(graph)
+
+
+def test_no_gpu_is_said():
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ValueError, match="no GPU"):
+        embedding(device="cuda").fit(PATH)
+
+
+@quiet
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_gpu_gives_the_same_map():
+    graph = one_way_graph()
+    here, there = (embedding(device=device, max_iter=20).fit(graph) for device in ("cpu", "cuda"))
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-2)
+
+
+def test_a_sample_of_everything_is_the_whole_objective(monkeypatch):
+    monkeypatch.setattr(digraph_sampled, "SOURCES_PER_SEARCH", 1)
+    graph = as_digraph(one_way_graph())
+    sources = np.flatnonzero(np.diff(graph.matrix.indptr))
+    sample = digraph_sampled.draw_sample(graph, sources, 60, np.random.default_rng(0), 1)
+    X = torch.from_numpy(np.random.default_rng(1).normal(size=(60, 3)))
+    np.testing.assert_array_equal(sample.nodes, np.arange(60))
+    options = {"n_jobs": 1, "dtype": torch.float64}
+    whole = RankedStress(hop_counts(graph, sources, 1), sources, 0.1, 0.2, **options)(X, 0.5)
+    ranking = RankedStress(
+        sample.neighbours,
+        sample.sources,
+        0.1,
+        0.2,
+        distortion_weight=0.0,
+        column_weights=sample.weights,
+        **options,
+    )(X, 0.5)
+    stress = RankedStress(sample.hops, sample.sources, 0.0, 0.2, **options)(X, 0.5)
+    assert ranking.value + stress.value == pytest.approx(whole.value, rel=1e-10)
+    np.testing.assert_allclose((ranking.gradient + stress.gradient).numpy(), whole.gradient.numpy(), atol=1e-12)
+
+
+def test_a_sample_holds_sources_neighbours_and_no_more_than_asked():
+    matrix = random_array((200, 200), density=0.03, rng=np.random.default_rng(0), format="csr")
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    graph = as_digraph(csr_array((matrix > 0).astype(float)))
+    sources = np.array([3, 50, 120, 7])
+    sample = digraph_sampled.draw_sample(graph, sources, 30, np.random.default_rng(2), 1)
+    np.testing.assert_array_equal(sample.nodes[sample.sources], sources)
+    assert len(np.unique(sample.nodes)) == len(sample.nodes)
+    for row, source in enumerate(sources):
+        expected = np.flatnonzero(graph.matrix.toarray()[source])
+        np.testing.assert_array_equal(np.sort(sample.nodes[sample.neighbours[row] == 1]), expected)
+    assert sample.weights[:30].tolist() == [200 / 30] * 30
+    assert set(sample.weights[30:]) == {1.0}
+    assert (sample.hops[:, 30:] == digraph_sampled.FAR).all()  # else neighbours would count more often than others
+
+
+def test_samples_lead_to_a_useful_map():
+    fitted = embedding(n_components=5, n_sources=32, max_iter=6000).fit(one_way_graph())
+    assert fitted.status_ == "epochs"
+    assert fitted.history_[-1] < 0.3 * fitted.history_[0]
+    scores = fitted.scores()
+    assert scores.B < 0.35
+    assert scores.MAP > 0.5
+    assert 0 < fitted.alpha_ < 1
+    assert np.isnan(fitted.result_.stress)
+
+
+def test_schedules_end_at_the_drift_that_was_asked_for():
+    for m in (2, 10):
+        for alpha in (0.0, 0.4, 0.99):
+            schedule = digraph_fit.drift_schedule(m, alpha)
+            assert max(schedule) <= alpha
+            assert list(schedule) == sorted(schedule)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from finsler.learn.lbfgs import minimise
+
+
+def rosenbrock(x):
+    a, b = float(x[0]), float(x[1])
+    gradient = torch.tensor([-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)], dtype=torch.float64)
+    return (1 - a) ** 2 + 100 * (b - a * a) ** 2, gradient
+
+
+def test_a_bent_valley():
+    start = torch.tensor([-1.2, 1.0], dtype=torch.float64)
+    found = minimise(rosenbrock, start, max_iter=200, tol=1e-12)
+    torch.testing.assert_close(found.point, torch.ones(2, dtype=torch.float64), atol=1e-5, rtol=0)
+    assert found.value == rosenbrock(found.point)[0]
+    assert start.tolist() == [-1.2, 1.0]
+
+
+def test_a_badly_scaled_bowl_takes_few_iterations():
+    scales = torch.logspace(0, 2, 30, dtype=torch.float64)
+    found = minimise(
+        lambda x: (1 + float((scales * x) @ x), 2 * scales * x), torch.ones(30, dtype=torch.float64), max_iter=150
+    )
+    assert found.value < 1 + 1e-6
+    assert found.converged
+    assert found.n_evaluations < 200
+
+
+def test_the_kink_of_a_norm():
+    """|x| + |y|/2 has no gradient at its minimum; the search must not fail there."""
+
+    def function(x):
+        return float(x[0].abs() + x[1].abs() / 2), torch.stack([x[0].sign(), x[1].sign() / 2])
+
+    found = minimise(function, torch.tensor([1.3, -0.7], dtype=torch.float64), max_iter=100)
+    assert found.value < 0.05
+
+
+def test_steps_into_nan_are_taken_back():
+    def function(x):  # defined for x > 0 only
+        return float(x[0] - x[0].log()), 1 - 1 / x
+
+    found = minimise(function, torch.tensor([0.01], dtype=torch.float64), max_iter=50, tol=1e-12)
+    assert float(found.point[0]) == pytest.approx(1, abs=1e-4)
+
+
+def test_at_a_minimum_nothing_happens():
+    found = minimise(lambda x: (float(x @ x), 2 * x), torch.zeros(3), max_iter=10)
+    assert (found.n_iter, found.n_evaluations, found.converged) == (0, 1, True)
+
+
+def test_a_callback_can_end_it_with_what_it_saw():
+    seen = []
+
+    def callback(iteration, value, point):
+        seen.append((value, point))
+        return iteration == 3
+
+    found = minimise(
+        rosenbrock, torch.tensor([-1.2, 1.0], dtype=torch.float64), max_iter=50, callback=callback
+    )
+    assert (found.n_iter, found.converged) == (3, False)
+    assert found.value == seen[-1][0]
+    assert bool((found.point == seen[-1][1]).all())
+
+
+def test_values_never_rise_and_iterations_end():
+    values = []
+    found = minimise(
+        rosenbrock,
+        torch.tensor([-1.2, 1.0], dtype=torch.float64),
+        max_iter=7,
+        callback=lambda _, value, __: bool(values.append(value)),
+    )
+    assert values == sorted(values, reverse=True)
+    assert (found.n_iter, found.converged) == (7, False)
