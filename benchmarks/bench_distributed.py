@@ -105,7 +105,7 @@ def measure(client: Client, n: int, blocks: int, missing: float, repeat: int) ->
         "points": n, "blocks": blocks, "missing": missing, "matrix_MB": here.nbytes / 1e6,
         "memory_pass_ms": 1e3 * in_memory, "dask_pass_ms": 1e3 * on_dask, "overhead_ms": 1e3 * (on_dask - in_memory),
         "memory_fit_s": memory_fit, "dask_fit_s": dask_fit, "dask_setup_s": setup, "iterations": dask_map.n_iter_,
-        "difference": float(np.abs(dask_map.embedding_ - memory_map.embedding_).max()),
+        "largest_difference": float(np.abs(dask_map.embedding_ - memory_map.embedding_).max()),
         "received_per_pass_kB": received / 1e3, "model_received_at_most_kB": 8 * n * (3 + (blocks + 1) / 2 * 4) / 1e3,
         "worker_before_MB": before, "worker_peak_MB": peak, "worker_peak_beside_MB": peak - before,
         "matrix_per_worker_MB": here.nbytes / 2e6,

@@ -182,7 +182,7 @@ def test_works_without_a_client(no_client):
 
 
 def test_many_points_with_gaps_start_from_landmarks(no_client, monkeypatch):
-    monkeypatch.setattr(panel_home, "GATHERED", 50)
+    monkeypatch.setattr("finsler.distributed.home.GATHERED", 50)
     monkeypatch.setattr(panel_home, "LANDMARKS", 40)
     D, _ = noisy_problem("hinge", n=150)
     D[~np.isfinite(D)] = np.nan

@@ -200,7 +200,6 @@ def test_bad_input_is_refused(tmp_path):
 
 
 def test_points_in_few_pairs_need_another_start(monkeypatch):
-    monkeypatch.setattr(panel_home, "GATHERED", 10)
     monkeypatch.setattr(panel_home, "LANDMARKS", 10)
     n = 120
     D = np.full((n, n), np.nan)

@@ -28,6 +28,7 @@ from finsler.solvers.problem import FACTORISE
 Array = NDArray[np.floating[Any]]
 
 MOST_PANELS = 512
+GATHERED = 2000  # points up to which a start with weights or gaps is made from all pairs, here
 FAN_IN = 8  # results that are added up at a time
 
 
@@ -40,6 +41,7 @@ class DaskPanels(Panels):
         self.firsts, self.panels = firsts, panels
         self.n_points, self.weighted, self.unit = n_points, weighted, unit
         self.factorise = n_points <= FACTORISE
+        self.gather = n_points <= GATHERED
 
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
         """First point and ``function(first, arrays, n_jobs, *args)`` of every panel, in order."""

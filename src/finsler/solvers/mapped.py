@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from finsler.inputs.raw import RawDissimilarities
 from finsler.kernels import panels as kernels
 from finsler.runtime import Progress, format_bytes, let_go, map_blocks
-from finsler.solvers.panel_home import GATHERED, LANDMARKS, PanelHome
+from finsler.solvers.panel_home import LANDMARKS, PanelHome
 from finsler.solvers.panels import ITERATED, PanelFunction, Panels
 from finsler.solvers.parts import BLOCKS
 from finsler.solvers.problem import FACTORISE
@@ -22,7 +22,10 @@ Array = NDArray[np.floating[Any]]
 # block of rows, the vectors of the closed form; with weights or gaps, what belongs to the landmarks of a start.
 BESIDE = 200
 BESIDE_WEIGHTED = 200 + 8 * LANDMARKS
-FACTORS = 64  # bytes a pair that it takes to factorise the weights
+FACTORS, GATHERED = (
+    64,
+    160,
+)  # bytes an ordered pair that it takes to factorise the weights, and to start from all pairs
 
 
 class MappedPanels(Panels):
@@ -43,13 +46,11 @@ class MappedPanels(Panels):
             np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float
         )
         self.copies = 4 if data.weighted else 2
-        beside = (
-            self.dtype.itemsize * n * float(BESIDE_WEIGHTED)
-            if data.weighted and n > GATHERED
-            else 8.0 * n * BESIDE
-        )
-        self.edges = _edges(n, budget - beside, self.copies * self.dtype.itemsize, budget)
+        self.gather = GATHERED * n * n <= budget
         self.factorise = n <= FACTORISE and FACTORS * n * n <= budget
+        landmarks = data.weighted and not self.gather and n > LANDMARKS
+        beside = float(n) * (self.dtype.itemsize * BESIDE_WEIGHTED if landmarks else 8 * BESIDE)
+        self.edges = _edges(n, budget - beside, self.copies * self.dtype.itemsize, budget)
         self._buffer = np.empty(0, dtype=self.dtype)
 
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:

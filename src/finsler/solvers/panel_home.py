@@ -27,9 +27,8 @@ from finsler.solvers.problem import Problem
 
 Array = NDArray[np.floating[Any]]
 
-# Data with weights or gaps: up to this many points the start is that of the in-memory solver; for more, a map of
-# some of the points is made in memory and the others are placed into it.
-GATHERED = 1000
+# Data with weights or gaps: where the panels may be gathered the start is that of the in-memory solver; where not, a
+# map of some of the points is made in memory and the others are placed into it.
 LANDMARKS = 200
 PLACED = 250  # points placed at a time
 # Block Krylov iteration for the closed form: vectors beyond those wanted, passes at most, accuracy.
@@ -122,7 +121,7 @@ class PanelHome(Home):
     @cached_property
     def _landmark_points(self) -> NDArray[np.intp]:
         n = self.n_points
-        if n <= GATHERED:
+        if n <= LANDMARKS or self.panels.gather:
             return np.arange(n)
         return np.sort(np.random.default_rng(0).permutation(n)[:LANDMARKS])
 

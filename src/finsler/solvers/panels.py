@@ -36,6 +36,8 @@ class Panels(ABC):
     """Weight that counts as 1."""
     factorise: bool
     """Whether the weights are so few that they may be gathered and factorised."""
+    gather: bool
+    """Whether there are so few points that a start with weights or gaps may be made from all of them."""
 
     @abstractmethod
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
