@@ -19,13 +19,10 @@ from finsler.solvers.problem import FACTORISE
 Array = NDArray[np.floating[Any]]
 
 # Numbers a point that stand beside the panels: coordinates and steps that the acceleration keeps, forces of each
-# block of rows, the vectors of the closed form; with weights or gaps, what belongs to the landmarks of a start.
+# block of rows, the vectors of the closed form.
 BESIDE = 200
-BESIDE_WEIGHTED = 200 + 8 * LANDMARKS
-FACTORS, GATHERED = (
-    64,
-    160,
-)  # bytes an ordered pair that it takes to factorise the weights, and to start from all pairs
+# Bytes an ordered pair that it takes to start from all pairs with weights, or to factorise the weights.
+GATHERED = 160
 
 
 class MappedPanels(Panels):
@@ -46,10 +43,13 @@ class MappedPanels(Panels):
             np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float
         )
         self.copies = 4 if data.weighted else 2
-        self.gather = GATHERED * n * n <= budget
-        self.factorise = n <= FACTORISE and FACTORS * n * n <= budget
-        landmarks = data.weighted and not self.gather and n > LANDMARKS
-        beside = float(n) * (self.dtype.itemsize * BESIDE_WEIGHTED if landmarks else 8 * BESIDE)
+        self.gather = data.weighted and 2.0 * GATHERED * n * n <= budget
+        self.factorise = self.gather and n <= FACTORISE
+        beside = 8.0 * BESIDE * n
+        if self.gather:
+            beside += GATHERED * float(n) * n
+        elif data.weighted and n > LANDMARKS:
+            beside += 8.0 * self.dtype.itemsize * LANDMARKS * n
         self.edges = _edges(n, budget - beside, self.copies * self.dtype.itemsize, budget)
         self._buffer = np.empty(0, dtype=self.dtype)
 
