@@ -95,6 +95,19 @@ def test_gradient_is_that_of_finite_differences(weights):
     assert found.alpha_gradient == pytest.approx(by_alpha, rel=1e-6)
 
 
+def test_the_gradient_by_the_drift_knows_every_direction():
+    """A drift along another axis is a drift along the last one of a map with these axes exchanged."""
+    _, sources, counts, X = problem(7, n=10)
+    F = objective(counts, sources)
+    slopes = F(torch.from_numpy(X), 0.0).drift_gradient
+    for axis in range(3):
+        exchanged = X.copy()
+        exchanged[:, [axis, -1]] = X[:, [-1, axis]]
+        assert F(torch.from_numpy(exchanged), 0.0).alpha_gradient == pytest.approx(
+            float(slopes[axis]), rel=1e-9
+        )
+
+
 def test_columns_that_stand_for_several_nodes_count_as_often():
     graph, sources, counts, X = problem(2, n=10)
     weights = np.ones(10)

@@ -130,3 +130,17 @@ def test_candidates_follow_the_stated_rules():
         candidates("features", 10, 10, False)
     with pytest.raises(ValueError, match="encoder must be 'auto' or one of"):
         candidates("gnn", 10, 10, False)
+
+
+def test_inputs_for_validation_do_not_know_its_pairs():
+    """With arcs held out by `fit` itself, the validation scores must be those of inputs without them."""
+    arcs, n = random_arcs()
+    hidden, rest = arcs[:12], arcs[12:]
+    options = {"n_folds": 2, "rank": 4}
+    alone = cross_fit(rest, n, **options, rng=np.random.default_rng(0))
+    found = cross_fit(rest, n, known=arcs, **options, rng=np.random.default_rng(0))
+    assert torch.equal(alone.inputs, found.inputs)
+    assert not torch.allclose(found.final, found.inputs)
+    degrees = np.log1p(np.bincount(arcs[:, 0], minlength=n)) - np.log1p(np.bincount(rest[:, 0], minlength=n))
+    assert set(hidden[:, 0]) == set(np.flatnonzero((found.final - found.inputs)[:, 1].abs() > 1e-6).tolist())
+    assert np.flatnonzero(degrees).size == len(set(hidden[:, 0]))

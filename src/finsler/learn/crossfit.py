@@ -3,7 +3,7 @@
 Structural inputs (heights, factors, propagated features) are computed from arcs. An encoder that is trained on the arcs
 which its inputs were computed from learns to read them off, and is lost on arcs that are new. So the arcs are dealt into
 folds; the inputs of a fold are computed **without** it, and its arcs are what is learned from them. For prediction, the
-inputs are computed from all observed arcs.
+inputs are computed from all known arcs.
 """
 
 from __future__ import annotations
@@ -130,17 +130,26 @@ class InputScale:
 
 @dataclass(frozen=True, eq=False)
 class Curriculum:
-    """Inputs for prediction, and lessons to train an encoder on."""
+    """What an encoder learns from.
 
-    inputs: torch.Tensor
+    Attributes
+    ----------
+    lessons : list of Lesson
+        Folds to train on.
+    inputs : tensor
+        Computed from all arcs to learn and no others: for the validation, whose pairs they must not know.
+    final : tensor
+        Computed from all known arcs, those that validated included: for prediction.
+    """
+
     lessons: list[Lesson]
+    inputs: torch.Tensor
+    final: torch.Tensor
 
     def without_features(self, width: int) -> Curriculum:
         """The same with the first ``width`` columns alone: structure without features."""
-        return Curriculum(
-            self.inputs[:, :width],
-            [Lesson(x.arcs, None if x.inputs is None else x.inputs[:, :width]) for x in self.lessons],
-        )
+        lessons = [Lesson(x.arcs, None if x.inputs is None else x.inputs[:, :width]) for x in self.lessons]
+        return Curriculum(lessons, self.inputs[:, :width], self.final[:, :width])
 
 
 def cross_fit(
@@ -186,18 +195,23 @@ def cross_fit(
         "ridge": choose_ridge(arcs, n_nodes),
         "n_jobs": n_jobs,
     }
-    tell("inputs for prediction")
-    final = node_inputs(arcs if known is None else known, n_nodes, features, **options)
-    scale = InputScale(final)
+    tell("inputs of all arcs")
+    whole = node_inputs(arcs, n_nodes, features, **options)
+    scale = InputScale(whole)
+
+    def computed_from(some: Integers) -> torch.Tensor:
+        part = node_inputs(some, n_nodes, features, **options)
+        return scale(NodeInputs(part.columns, align(part.factors, whole.factors), part.features))
+
+    inputs = scale(whole)
+    final = inputs if known is None or np.array_equal(known, arcs) else computed_from(known)
     n_pairs = len(np.unique(np.sort(arcs, axis=1), axis=0))
     n_folds = max(1, min(n_folds, n_pairs // 2))  # no fold may be empty, nor all there is
     if n_folds == 1:
-        return Curriculum(scale(final), [Lesson(arcs, scale(final))])
+        return Curriculum([Lesson(arcs, inputs)], inputs, final)
     fold = deal_folds(arcs, n_nodes, n_folds, rng)
     lessons = []
     for k in range(n_folds):
         tell(f"inputs of fold {k + 1} of {n_folds}")
-        part = node_inputs(arcs[fold != k], n_nodes, features, **options)
-        turned = NodeInputs(part.columns, align(part.factors, final.factors), part.features)
-        lessons.append(Lesson(arcs[fold == k], scale(turned)))
-    return Curriculum(scale(final), lessons)
+        lessons.append(Lesson(arcs[fold == k], computed_from(arcs[fold != k])))
+    return Curriculum(lessons, inputs, final)

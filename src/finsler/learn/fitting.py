@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from finsler.learn.parallel import my_part
 from finsler.learn.sampling import ArcSet, Lesson
 from finsler.learn.selection import candidates, size_options
 from finsler.learn.tasks import LinkTasks, score_links
-from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord
+from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord, mean_score
 from finsler.runtime import Progress
 
 Array = NDArray[np.floating[Any]]
@@ -113,6 +113,14 @@ class Problem:
     validation: LinkTasks | None
 
 
+class Member(NamedTuple):
+    """A trained model as it was validated and as it predicts, and its validation score."""
+
+    validated: FittedModel
+    predicts: FittedModel
+    score: float
+
+
 @dataclass
 class Fit:
     """Outcome: the models to average, how they came about, and the scores of all candidates."""
@@ -167,7 +175,7 @@ class Fitter:
         self.observed = ArcSet(problem.arcs, problem.n_nodes)
         self.outcome = Fit()
         self._curriculum: Curriculum | None = None
-        self._trained: dict[str, tuple[FittedModel, float]] = {}
+        self._trained: dict[str, Member] = {}
 
     def run(self) -> Fit:
         """Train, choose, complete."""
@@ -176,9 +184,7 @@ class Fitter:
         kinds = candidates(settings.encoder, problem.n_nodes, n_pairs, problem.features is not None)
         if problem.validation is None:
             kinds = kinds[:1]  # nothing to choose by
-        elif np.isnan(
-            list(score_links(problem.validation, lambda pairs: np.zeros(len(pairs))).values())
-        ).all():
+        elif np.isnan(mean_score(score_links(problem.validation, lambda pairs: np.zeros(len(pairs))))):
             kinds = kinds[:1]  # every pair that validates is reciprocal: no task is left
         try:
             for kind in kinds:
@@ -193,13 +199,13 @@ class Fitter:
             if not self._trained:
                 raise
             outcome.kind = self._best_kind()
-        chosen = [name for name in self._trained if name.split()[0] == outcome.kind]
-        outcome.models = [
-            self._trained[name][0] for name in sorted(chosen, key=lambda n: -self._trained[n][1])
-        ]
-        if problem.validation is not None and len(chosen) > 1:
-            scores = score_links(problem.validation, lambda pairs: mean_logits(outcome.models, pairs))
-            outcome.scores[f"{outcome.kind} ensemble"] = float(np.nanmean(list(scores.values())))
+        members = [member for name, member in self._trained.items() if name.split()[0] == outcome.kind]
+        members.sort(key=lambda member: -member.score)
+        outcome.models = [member.predicts for member in members]
+        if problem.validation is not None and len(members) > 1:
+            validated = [member.validated for member in members]
+            scores = score_links(problem.validation, lambda pairs: mean_logits(validated, pairs))
+            outcome.scores[f"{outcome.kind} ensemble"] = mean_score(scores)
         return outcome
 
     def _best_kind(self) -> str:
@@ -222,7 +228,7 @@ class Fitter:
         outcome = self.outcome
         name = kind if kind == "direct" else f"{kind} {layers}"
         direct = kind == "direct"
-        inputs, lessons = (None, [Lesson(self.problem.arcs)]) if direct else self._lessons(kind)
+        lessons, inputs, final = self._lessons(kind)
         options = self._options(direct, len(lessons))
         model = self._model(inputs, layers, options.seed)
         shard, reduce = my_part()
@@ -241,15 +247,20 @@ class Fitter:
         progress = Progress(f"LinkPredictor, {name}", self.verbose)
         record = trainer.fit(checkpoint=self._checkpoint(name), time_limit=left, progress=progress)
         progress.close(f"{record.status}, validation {record.best_score:.2f} at epoch {record.best_epoch}")
-        self._trained[name] = FittedModel.of(model, trainer.places()), record.best_score
+        validated = FittedModel.of(model, trainer.places(inputs))
+        # The inputs of the validation must not know its pairs; those of the predictions may.
+        predicts = validated if final is inputs else FittedModel.of(model, trainer.places(final))
+        self._trained[name] = Member(validated, predicts, record.best_score)
         outcome.records[name] = record
         outcome.scores.setdefault(kind, record.best_score)
         if record.status in ("time_limit", "interrupted"):
             outcome.status = record.status
 
-    def _lessons(self, kind: str) -> tuple[torch.Tensor, list[Lesson]]:
-        """Inputs and lessons of an encoder, computed once for all members."""
+    def _lessons(self, kind: str) -> tuple[list[Lesson], torch.Tensor | None, torch.Tensor | None]:
+        """Lessons, and inputs for validation and prediction; those of encoders are computed once for all members."""
         problem, settings = self.problem, self.settings
+        if kind == "direct":
+            return [Lesson(problem.arcs)], None, None
         if self._curriculum is None:
             progress = Progress("LinkPredictor", self.verbose)
             self._curriculum = cross_fit(
@@ -268,7 +279,7 @@ class Fitter:
         found = self._curriculum
         if kind == "structure" and problem.features is not None:
             found = found.without_features(N_COLUMNS + settings.ppr_rank)
-        return found.inputs, found.lessons
+        return found.lessons, found.inputs, found.final
 
     def _folds(self) -> int:
         """Folds that were asked for, or as many as keep their inputs within two gigabytes."""

@@ -247,20 +247,19 @@ class Trainer:
         return sum(-(-len(lesson.arcs) // self.options.batch_size) for lesson in self.lessons)
 
     @torch.no_grad()
-    def places(self) -> Places:
-        """Where the present model puts all nodes."""
+    def places(self, inputs: torch.Tensor | None) -> Places:
+        """Where the present model puts all nodes, given their inputs."""
         self.model.eval()
-        return self.model.encoder(self.inputs)
+        return self.model.encoder(_to(inputs, self.device))
 
     @torch.no_grad()
     def evaluate(self, loss: float) -> float:
         """Score the present model on the validation, note it, and keep the model if it is the best so far."""
-        places = self.places()
+        places = self.places(self.inputs)
         scores: dict[str, float] = {}
         if self.validation is not None:
             scores = score_links(self.validation, lambda pairs: self._logits(places, pairs))
-        known = [value for value in scores.values() if math.isfinite(value)]
-        score = float(np.mean(known)) if known else math.nan
+        score = mean_score(scores)
         self.record.history.append({"epoch": self._epoch, "loss": loss, **scores})
         if self._best is None or not score <= self.record.best_score:  # without scores, the last is kept
             self.record.best_score, self.record.best_epoch = score, self._epoch
@@ -347,6 +346,18 @@ class Trainer:
     def _logits(self, places: Places, pairs: np.ndarray) -> np.ndarray:
         at = torch.as_tensor(np.ascontiguousarray(pairs), device=self.device)
         return self.model.logits(places, at).double().cpu().numpy()
+
+
+def mean_score(scores: dict[str, float]) -> float:
+    """Mean of the scores of the tasks that have any pairs; NaN if none has.
+
+    Examples
+    --------
+    >>> mean_score({"direction": 90.0, "existence_mixed": 80.0, "existence_random": float("nan")})
+    85.0
+    """
+    known = [value for value in scores.values() if math.isfinite(value)]
+    return float(np.mean(known)) if known else math.nan
 
 
 def one_cycle(done: float) -> float:
