@@ -265,20 +265,6 @@ def test_in_two_dimensions_the_drift_does_no_harm():
     assert finsler.objective_ < 1.02 * euclidean.objective_
 
 
-def test_a_map_is_turned_to_where_the_drift_helps_most():
-    graph = as_digraph(one_way_graph())
-    sources = np.flatnonzero(np.diff(graph.matrix.indptr))
-    F = RankedStress(hop_counts(graph, sources, 1), sources, 0.1, 0.2, n_jobs=1, dtype=torch.float64)
-    X = torch.from_numpy(np.random.default_rng(1).normal(size=(60, 3)))
-    run = digraph_fit._Run(F, X, 10, 1e-6, None, False)
-    slope = F(X, 0.0).drift_gradient
-    run.face_the_drift()
-    turned = F(run.X, 0.0)
-    assert turned.value == pytest.approx(F(X, 0.0).value, rel=1e-9)
-    np.testing.assert_allclose(turned.drift_gradient.numpy(), [0, 0, -float(slope.norm())], atol=1e-9)
-    assert F(run.X, 1e-3).value < turned.value
-
-
 def test_schedules_end_at_the_drift_that_was_asked_for():
     for m in (2, 10):
         for alpha in (0.0, 0.4, 0.99):

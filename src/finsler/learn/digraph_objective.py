@@ -37,6 +37,8 @@ from finsler.runtime import map_blocks, require_memory
 # Rows in a block: large enough for fast matrix products, small enough to stay in the cache of a core.
 CPU_PAIRS, GPU_PAIRS = 400_000, 20_000_000
 COUNTS_AT_ONCE = 50_000_000  # hop counts that are computed in one go
+# e^(this) is lost beside the nearest negative, whose term is 1; smaller results are denormal and cost up to thirty times more.
+NEGLIGIBLE = -40.0
 GROUPS = 8  # sums are split like this whatever the number of threads, so that results do not depend on it
 SPARSE = 0.1  # share of reachable pairs below which they are kept as a list
 
@@ -316,7 +318,9 @@ class RankedStress:
         flat[rows.excluded] = float("inf")
         nearest = distances.amin(1, keepdim=True)
         nearest.masked_fill_(nearest.isinf(), 0)  # a node that is linked to all others has nothing to rank
-        likeness = torch.sub(nearest, distances, out=distances).mul_(1 / self.temperature).exp_()
+        likeness = torch.sub(nearest, distances, out=distances).mul_(1 / self.temperature)
+        likeness.clamp_(min=NEGLIGIBLE).exp_()
+        likeness.view(-1)[rows.excluded] = 0
         total = likeness.sum(1)
         log_total = total.log() - nearest[:, 0] / self.temperature
         score = to_neighbours / self.temperature + log_total[rows.arc_rows]
