@@ -16,7 +16,9 @@ from finsler.reproduce.table1 import run_table1
 
 def main() -> None:
     """Run the first group of cells, then those under "more", which take from it what they do not set."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=None, help="threads; all cores by default")
     jobs = parser.parse_args().jobs
     folder = Path(__file__).parent

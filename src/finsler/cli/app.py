@@ -165,7 +165,7 @@ def embed(
             "auto|dense|sparse",
             "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes.",
         ),
-    ] = "auto",  # fmt: skip
+    ] = "auto",
     pivots: Annotated[
         int | None,
         option(shared.MAP, min=1, metavar="N", help="Pivots of --method sparse.", show_default="100"),
@@ -307,7 +307,7 @@ def report(
             help="Look at the ways from and to N nodes of a graph only.",
             show_default="50 beyond 5,000 nodes",
         ),
-    ] = None,  # fmt: skip
+    ] = None,
     jobs: shared.Jobs = None,
     encoding: shared.Encoding = None,
     quiet: shared.Quiet = False,

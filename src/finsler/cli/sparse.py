@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from finsler.cli.data import Fitting, Reading
 from finsler.cli.errors import Mistake
 from finsler.embedding import Embedding
@@ -68,7 +70,7 @@ def solve(
         n_jobs=fitting.jobs,
         verbose=fitting.verbose,
     )
-    pivots_of = found.pivots.pivots if found.pivots.n_pivots < found.graph.n_nodes else []
+    pivots_of: Any = found.pivots.pivots if found.pivots.n_pivots < found.graph.n_nodes else []
     rows = sample_rows(
         found.graph, HELD_OUT, hops=reading.hops, exclude=pivots_of, random_state=fitting.seed, n_jobs=fitting.jobs,
         verbose=fitting.verbose,

@@ -37,7 +37,7 @@ from finsler.runtime import map_blocks, require_memory
 # Rows in a block: large enough for fast matrix products, small enough to stay in the cache of a core.
 CPU_PAIRS, GPU_PAIRS = 400_000, 20_000_000
 COUNTS_AT_ONCE = 50_000_000  # hop counts that are computed in one go
-# e^(this) is lost beside the nearest negative, whose term is 1; smaller results are denormal and cost up to thirty times more.
+# e^(this) is lost beside the nearest negative, whose term is 1; smaller results are denormal: up to thirty times slower.
 NEGLIGIBLE = -40.0
 GROUPS = 8  # sums are split like this whatever the number of threads, so that results do not depend on it
 SPARSE = 0.1  # share of reachable pairs below which they are kept as a list

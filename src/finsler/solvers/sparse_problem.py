@@ -132,7 +132,9 @@ class SparseProblem(PairProblem):
         unit = 1 / (1 + among)
         share = 0.5 * (1 - trust) * unit
         # Rows that the partners stand for, shared out among the rounds.
-        self.partner_weight = 0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
+        self.partner_weight = (
+            0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
+        )
         self.ahead, self.behind = (
             (mass * share).astype(self.kind) for mass in (data.mass_ahead, data.mass_behind)
         )
@@ -172,7 +174,9 @@ class SparseProblem(PairProblem):
                 more = kernels.arc_block(
                     *arcs.leaving, self.power, self.arc_weight, True, X, omega, start, stop, force, curve
                 )
-                kernels.arc_block(*arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve)
+                kernels.arc_block(
+                    *arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve
+                )
                 sums = sums[0] + more[0], sums[1] + more[1]
             return sums
 
