@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+# A shell starts background jobs with Ctrl-C ignored, and so would be the processes that the tests of Ctrl-C start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
