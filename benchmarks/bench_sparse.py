@@ -78,7 +78,13 @@ def stress_of(X: np.ndarray, graph: Digraph) -> float:
 
 def ours(graph: Digraph, mode: str, seed: int) -> np.ndarray:
     arcs = ArcPairs.of(graph.matrix, True)
-    options = {"alpha": 0.0, "weighting": "inverse-square", "random_state": seed, "n_jobs": 1, "verbose": False}
+    options = {
+        "alpha": 0.0,
+        "weighting": "inverse-square",
+        "random_state": seed,
+        "n_jobs": 1,
+        "verbose": False,
+    }
     data = pivot_distances(graph, PIVOTS, random_state=seed, n_jobs=1)
     start = sparse_smacof(data, 2, arcs=arcs, **options).coordinates
     if mode == "sparse":
@@ -90,10 +96,10 @@ def ours(graph: Digraph, mode: str, seed: int) -> np.ndarray:
 def theirs(graph: Digraph, mode: str, seed: int) -> np.ndarray:
     rows, columns = graph.matrix.nonzero()
     once = rows < columns
-    I, J = rows[once].astype(np.int32), columns[once].astype(np.int32)
+    tail, head = rows[once].astype(np.int32), columns[once].astype(np.int32)
     if mode == "full":
-        return s_gd2.layout(I, J, random_seed=seed)
-    return s_gd2.layout_sparse(I, J, PIVOTS, random_seed=seed)
+        return s_gd2.layout(tail, head, random_seed=seed)
+    return s_gd2.layout_sparse(tail, head, PIVOTS, random_seed=seed)
 
 
 def with_pymde(graph: Digraph, seed: int) -> np.ndarray | None:
@@ -157,7 +163,10 @@ def main() -> None:
             results.append(record)
             print(
                 f"{name:18} {mode:7} stress {record['stress_ratio']:.3f}   time {record['seconds_ratio']:.2f}   ("
-                + ", ".join(f"{k} {record['stress'][k]:.4f} in {record['seconds'][k]:.2f} s" for k in record["seconds"])
+                + ", ".join(
+                    f"{k} {record['stress'][k]:.4f} in {record['seconds'][k]:.2f} s"
+                    for k in record["seconds"]
+                )
                 + ")",
                 flush=True,
             )

@@ -2,10 +2,10 @@
 
     python benchmarks/compare_sparse_solvers.py [--nodes 90000] [--pivots 100] [--json PATH]
 
-Both start from the same place (all nodes put by their distances to the pivots of the coarse map) and see the same pairs
-with the same weights 1/d^2 and the same drift, on one thread. The stochastic steps follow Zheng, Pawar and Goodman (2018) for
-the Randers distance: with r = d - D and g = u/e + omega, u moves by -mu r g / ||g||^2, half to each end, mu = min(1, w eta), eta
-falling from 1/least w to 0.1/largest w over the epochs. CPU seconds; the scores are not counted.
+Both start from the same place (all nodes put by their distances to the pivots of the coarse map) and see the same
+pairs with the same weights 1/d^2 and the same drift, on one thread. The stochastic steps follow Zheng, Pawar and
+Goodman (2018), for the Randers distance: with r = d - D and g = u/e + omega, u moves by -mu r g / ||g||^2, half to each
+end, mu = min(1, w eta), eta falling from 1/least w to 0.1/largest w over the epochs. CPU seconds; scoring is not counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def epoch(X, pivots, out_of, into, ahead, behind, soft, omega, eta, order):
     m = X.shape[1]
     u = np.empty(m)
     for i in order:
-        first = np.random.randint(len(pivots))
+        first = np.random.randint(len(pivots))  # noqa: NPY002
         for t in range(len(pivots)):
             p = (first + t) % len(pivots)
             j = pivots[p]
@@ -72,9 +72,20 @@ def main() -> None:
     arcs = ArcPairs.of(graph.matrix, True)
     rows = sample_rows(graph, 10, exclude=data.pivots, n_jobs=1)
     start = coarse_to_fine(
-        data, 2, "auto", arcs, power=2, bound=0.0, rng=np.random.RandomState(0), n_jobs=1, progress=Progress("", False)
+        data,
+        2,
+        "auto",
+        arcs,
+        power=2,
+        bound=0.0,
+        rng=np.random.RandomState(0),
+        n_jobs=1,
+        progress=Progress("", False),
     )
-    X0, omega = place_by_pivots(data, start.coordinates[data.pivots], np.random.RandomState(0), arcs, 1), start.omega
+    X0, omega = (
+        place_by_pivots(data, start.coordinates[data.pivots], np.random.RandomState(0), arcs, 1),
+        start.omega,
+    )
     problem = SparseProblem(data, omega, arcs, power=2, hold=True, n_jobs=1)
     free = SparseProblem(data, omega, arcs, power=2, n_jobs=1)
 
@@ -82,8 +93,25 @@ def main() -> None:
         return sampled_scores(X, omega, rows, weighting="inverse-square").normalised_stress.value ** 2
 
     problem.evaluate(X0, omega)  # compiles
-    epoch(X0[:5].copy(), np.arange(2), data.out_of, data.into, free.ahead, free.behind, free.soft, omega, 0.0, np.arange(1))
-    record: dict = {"nodes": graph.n_nodes, "pivots": options.pivots, "start": score(X0), "majorisation": [], "stochastic": []}
+    epoch(
+        X0[:5].copy(),
+        np.arange(2),
+        data.out_of,
+        data.into,
+        free.ahead,
+        free.behind,
+        free.soft,
+        omega,
+        0.0,
+        np.arange(1),
+    )
+    record: dict = {
+        "nodes": graph.n_nodes,
+        "pivots": options.pivots,
+        "start": score(X0),
+        "majorisation": [],
+        "stochastic": [],
+    }
     spent, began, maps = 0.0, time.process_time(), []
 
     def keep(iteration):
@@ -95,7 +123,9 @@ def main() -> None:
     )  # fmt: skip
     for n_iter, seconds, X in maps:
         record["majorisation"].append({"iterations": n_iter, "seconds": seconds, "held_out": score(X)})
-    weights = np.concatenate([(free.ahead / (d.astype(float) ** 2 + free.soft)).ravel() for d in (data.out_of[:1000],)])
+    weights = np.concatenate(
+        [(free.ahead / (d.astype(float) ** 2 + free.soft)).ravel() for d in (data.out_of[:1000],)]
+    )
     for epochs in options.epochs:
         X, rng = X0.copy(), np.random.default_rng(0)
         np.random.seed(0)  # noqa: NPY002
@@ -105,10 +135,14 @@ def main() -> None:
             eta = most * (least / most) ** (k / max(epochs - 1, 1))
             order = rng.permutation(graph.n_nodes)
             began = time.process_time()
-            epoch(X, data.pivots, data.out_of, data.into, free.ahead, free.behind, free.soft, omega, eta, order)
+            epoch(
+                X, data.pivots, data.out_of, data.into, free.ahead, free.behind, free.soft, omega, eta, order
+            )
             spent += time.process_time() - began
         record["stochastic"].append({"epochs": epochs, "seconds": spent, "held_out": score(X)})
-    print(f"{graph.n_nodes:,} nodes, {options.pivots} pivots, squared held-out stress {record['start']:.5f} at the start")
+    print(
+        f"{graph.n_nodes:,} nodes, {options.pivots} pivots, squared held-out stress {record['start']:.5f} at the start"
+    )
     for r in record["majorisation"]:
         print(f"  majorisation {r['iterations']:3d} iterations  {r['seconds']:7.2f} s  {r['held_out']:.5f}")
     for r in record["stochastic"]:

@@ -1,10 +1,10 @@
 """How much worse a sparse map is than one of all pairs, on graphs where both are possible.
 
-    python benchmarks/quality_sparse.py [--data FOLDER] [--pivots 50] [--seeds 3] [--dim 2] [--weighting uniform] [--json PATH]
+    python benchmarks/quality_sparse.py [--data FOLDER] [--pivots 50] [--seeds 3] [--dim 2] [--weighting uniform]
 
 "ratio" is the stress over all reachable ordered pairs of the sparse map over that of the dense solver (alpha = "auto",
-the same weights for both), for each seed. FOLDER holds road_berlin.npz and openflights.npz (arrays src, dst, n_nodes); without
-it only the made-up graphs are run. Arcs count one each, except those of the tree.
+the same weights for both), for each seed. FOLDER holds road_berlin.npz and openflights.npz (arrays src, dst, n_nodes);
+without it only the made-up graphs are run. Arcs count one each, except those of the tree.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def main() -> None:
                 ratios, seconds = [], []
                 for seed in range(options.seeds):
                     began = time.process_time()
-                    found = sparse_map(graph, dim, weighting=weighting, pivots=options.pivots, random_state=seed).embedding
+                    found = sparse_map(
+                        graph, dim, weighting=weighting, pivots=options.pivots, random_state=seed
+                    ).embedding
                     seconds.append(time.process_time() - began)
                     value = stress(found.coordinates, data.matrix, data.weights, drift=found.drift)
                     ratios.append(value / dense.stress)

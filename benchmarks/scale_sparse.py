@@ -30,7 +30,9 @@ def measure(nodes: int, pivots: int, dim: int, held_out: int, jobs: int | None) 
     from finsler.solvers.sparse_problem import ArcPairs
 
     small = Digraph(make_city(20_000).graph, None, False)  # compiles every kernel
-    sparse_smacof(pivot_distances(small, pivots, n_jobs=jobs), dim, arcs=ArcPairs.of(small.matrix, True), n_jobs=jobs)
+    sparse_smacof(
+        pivot_distances(small, pivots, n_jobs=jobs), dim, arcs=ArcPairs.of(small.matrix, True), n_jobs=jobs
+    )
 
     began = time.perf_counter()
     graph = Digraph(make_city(nodes).graph, None, False)

@@ -18,7 +18,9 @@ def test_one_way_streets_have_arcs_in_one_direction_only():
     assert open_city.graph.nnz == 4 * 50 * 49
     city = make_city(2500, one_way=0.5, closed=0, closed_uphill=0)
     both_ways = (city.graph.multiply(city.graph.T)).nnz
-    assert 0.2 < (city.graph.nnz - both_ways) / city.graph.nnz < 0.5  # of three arcs a pair of streets, one is single
+    assert (
+        0.2 < (city.graph.nnz - both_ways) / city.graph.nnz < 0.5
+    )  # of three arcs a pair of streets, one is single
 
 
 def test_closures_make_climbing_longer():

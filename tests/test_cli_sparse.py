@@ -38,7 +38,10 @@ def test_large_graphs_are_sparse_and_say_so(arcs, tmp_path, capsys, monkeypatch)
     assert len(table) > 380
     assert run(["report", str(arcs), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_sources"] == 50
-    assert run(["embed", str(arcs), "--method", "dense", "--out", str(tmp_path / "d.csv"), "--max-iter", "2"]) == 0
+    assert (
+        run(["embed", str(arcs), "--method", "dense", "--out", str(tmp_path / "d.csv"), "--max-iter", "2"])
+        == 0
+    )
 
 
 def test_a_sampled_report(arcs, capsys):

@@ -3,7 +3,13 @@ import pytest
 from scipy.sparse.csgraph import dijkstra
 
 from finsler.datasets.city import make_city
-from finsler.evaluation.sampled import Estimate, fitted_heights, sample_rows, sampled_asymmetry, sampled_scores
+from finsler.evaluation.sampled import (
+    Estimate,
+    fitted_heights,
+    sample_rows,
+    sampled_asymmetry,
+    sampled_scores,
+)
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances

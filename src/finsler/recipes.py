@@ -147,7 +147,11 @@ def embed_graph(
     if method == "sparse" or (method == "auto" and nodes is None and graph.n_nodes > DENSE_NODES):
         if nodes is not None:
             raise ValueError("nodes goes with method='dense': a sparse map is of the whole graph.")
-        why = f"{graph.n_nodes:,} nodes are more than {DENSE_NODES:,}, so it is a sparse map" if method == "auto" else ""
+        why = (
+            f"{graph.n_nodes:,} nodes are more than {DENSE_NODES:,}, so it is a sparse map"
+            if method == "auto"
+            else ""
+        )
         return sparse_map(
             graph, n_components, alpha, hops=hops, unreachable=unreachable, connection=connection, far=far,
             weighting=weighting, pivots=pivots, why=why, **options,
@@ -230,7 +234,9 @@ def sparse_map(
             bound = data.largest if far is None else far / unit
         notes.append(f"{share}; they are {'kept far apart' if bound else 'left out'}.")
     arcs = ArcPairs.of(scaled.matrix, hops)
-    solution = sparse_smacof(data, n_components, alpha, arcs=arcs, weighting=weighting, bound=bound, **options)
+    solution = sparse_smacof(
+        data, n_components, alpha, arcs=arcs, weighting=weighting, bound=bound, **options
+    )
     power = WEIGHTINGS[weighting]
     solution = replace(
         solution,

@@ -156,12 +156,15 @@ def embed(
     method: Annotated[
         str,
         choice(
-            shared.MAP, "--method", "auto|dense|sparse",
+            shared.MAP,
+            "--method",
+            "auto|dense|sparse",
             "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes.",
         ),
-    ] = "auto",  # fmt: skip
+    ] = "auto",
     pivots: Annotated[
-        int | None, option(shared.MAP, min=1, metavar="N", help="Pivots of --method sparse.", show_default="100")
+        int | None,
+        option(shared.MAP, min=1, metavar="N", help="Pivots of --method sparse.", show_default="100"),
     ] = None,
     solver: Annotated[
         str, choice(shared.MAP, "--solver", "smacof|classical", "Least stress, or the closed form.")
@@ -294,10 +297,13 @@ def report(
     sample: Annotated[
         int | None,
         option(
-            shared.DATA, min=1, metavar="N", help="Look at the ways from and to N nodes of a graph only.",
+            shared.DATA,
+            min=1,
+            metavar="N",
+            help="Look at the ways from and to N nodes of a graph only.",
             show_default="50 beyond 5,000 nodes",
         ),
-    ] = None,  # fmt: skip
+    ] = None,
     jobs: shared.Jobs = None,
     encoding: shared.Encoding = None,
     quiet: shared.Quiet = False,

@@ -5,7 +5,13 @@ from __future__ import annotations
 from finsler.cli.data import Fitting, Reading
 from finsler.cli.errors import Mistake
 from finsler.embedding import Embedding
-from finsler.evaluation.sampled import SampledAsymmetry, SampledScores, sample_rows, sampled_asymmetry, sampled_scores
+from finsler.evaluation.sampled import (
+    SampledAsymmetry,
+    SampledScores,
+    sample_rows,
+    sampled_asymmetry,
+    sampled_scores,
+)
 from finsler.inputs.graph_distances import WEIGHTINGS
 from finsler.inputs.tables import Table
 from finsler.recipes import DENSE_NODES, sparse_map
@@ -28,7 +34,11 @@ def is_sparse(table: Table, method: str, pivots: int | None) -> bool:
 
 def refuse(solver: str, init: str, starts: int) -> None:
     """Refuse options of the dense solvers."""
-    for name, value, usual in (("solver", solver, "smacof"), ("init", init, "classical"), ("starts", starts, 1)):
+    for name, value, usual in (
+        ("solver", solver, "smacof"),
+        ("init", init, "classical"),
+        ("starts", starts, 1),
+    ):
         if value != usual:
             raise Mistake(f"--{name} {value} goes with --method dense.")
 
@@ -58,11 +68,16 @@ def solve(
         n_jobs=fitting.jobs,
         verbose=fitting.verbose,
     )
-    pivots_of = found.pivots.pivots if found.pivots.n_pivots < found.graph.n_nodes else []
+    exclude = [] if found.pivots.n_pivots == found.graph.n_nodes else found.pivots.pivots.tolist()
     rows = sample_rows(
-        found.graph, HELD_OUT, hops=reading.hops, exclude=pivots_of, random_state=fitting.seed, n_jobs=fitting.jobs,
+        found.graph,
+        HELD_OUT,
+        hops=reading.hops,
+        exclude=exclude,
+        random_state=fitting.seed,
+        n_jobs=fitting.jobs,
         verbose=fitting.verbose,
-    )  # fmt: skip
+    )
     return found.embedding, sampled_scores(
         found.embedding.coordinates, found.embedding.drift, rows, weighting=reading.weights
     )

@@ -189,13 +189,17 @@ def sampled_asymmetry(rows: Rows) -> SampledAsymmetry:
     asymmetry = _ratio(skews, squares, n)
     gradient = _gradient_share(rows.sources, skew, both, skews, n)
     return SampledAsymmetry(
-        n, k, reachable, one_way, asymmetry, gradient, _verdict(both.any(), asymmetry.value, gradient.value)
+        n,
+        k,
+        reachable,
+        one_way,
+        asymmetry,
+        gradient,
+        _verdict(bool(both.any()), asymmetry.value, gradient.value),
     )
 
 
-def sampled_scores(
-    X: Array, drift: Array, rows: Rows, *, weighting: str = "uniform"
-) -> SampledScores:
+def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "uniform") -> SampledScores:
     """Scores of a map on some rows, of nodes that were not its pivots.
 
     Parameters
@@ -220,7 +224,9 @@ def sampled_scores(
     X, omega = np.asarray(X, dtype=float), np.asarray(drift, dtype=float)
     k, n = rows.ahead.shape
     if X.shape != (n, len(omega)):
-        raise ValueError(f"X must have the shape ({n}, {len(omega)}), as rows and drift have it; got {X.shape}.")
+        raise ValueError(
+            f"X must have the shape ({n}, {len(omega)}), as rows and drift have it; got {X.shape}."
+        )
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
     power = WEIGHTINGS[weighting]
@@ -248,7 +254,11 @@ def sampled_scores(
     skews = np.nansum(skew.astype(float) ** 2, axis=1)
     missed = _ratio(sums[4], skews, n)
     return SampledScores(
-        k, stress, _ratio(sums[2], sums[3], n), Estimate(1 - missed.value, missed.error), sampled_asymmetry(rows)
+        k,
+        stress,
+        _ratio(sums[2], sums[3], n),
+        Estimate(1 - missed.value, missed.error),
+        sampled_asymmetry(rows),
     )
 
 

@@ -56,7 +56,9 @@ class PairStream:
                 with np.load(file, allow_pickle=False) as arrays:
                     lost = [name for name in ("i", "j", "D") if name not in arrays.files]
                     if lost:
-                        raise ValueError(f"{str(file)!r} has no array {lost[0]!r}; it needs i, j, D and may have w.")
+                        raise ValueError(
+                            f"{str(file)!r} has no array {lost[0]!r}; it needs i, j, D and may have w."
+                        )
                     D = arrays["D"]
                     yield arrays["i"], arrays["j"], D, arrays["w"] if "w" in arrays.files else np.ones(len(D))
 
@@ -85,7 +87,9 @@ class PairStream:
                 )
         if not (w >= 0).all() or np.isinf(w).any():
             where = int(np.argmax(~(w >= 0) | np.isinf(w)))
-            raise ValueError(f"w in chunk {number} must be finite and not negative; w[{where}] is {w[where]}.")
+            raise ValueError(
+                f"w in chunk {number} must be finite and not negative; w[{where}] is {w[where]}."
+            )
         use = np.isfinite(D) & (w > 0) & (i != j)
         if not use.all():
             i, j, D, w = i[use], j[use], D[use], w[use]

@@ -16,7 +16,24 @@ from finsler.kernels import OPTIONS
 
 @njit(**OPTIONS)
 def pivot_block(
-    out_of, into, far, bound, ahead, behind, soft, power, P, lift, X, omega, start, stop, force, curve, pull, press
+    out_of,
+    into,
+    far,
+    bound,
+    ahead,
+    behind,
+    soft,
+    power,
+    P,
+    lift,
+    X,
+    omega,
+    start,
+    stop,
+    force,
+    curve,
+    pull,
+    press,
 ):
     """Pairs of the nodes ``start:stop`` with all pivots.
 
@@ -31,7 +48,7 @@ def pivot_block(
     """
     m, h = P.shape
     kind = P.dtype.type
-    half, tiny, zero, one = kind(0.5), kind(1e-30), kind(0), kind(1)
+    half, tiny, zero = kind(0.5), kind(1e-30), kind(0)
     limit, least, alpha = kind(far), kind(bound), kind(np.sqrt(np.sum(omega * omega)))
     e2, c, g = np.empty(h, P.dtype), np.empty(h, P.dtype), np.empty(h, P.dtype)
     x = np.empty(m, P.dtype)
@@ -103,7 +120,24 @@ def pivot_rows(
     for p in range(len(times)):
         a, b = ahead * times[p], behind * times[p]
         part = pivot_block(
-            out_of, into, far, bound, a, b, soft, power, P, lift, X, omega, p, p + 1, force, curve, pull, press
+            out_of,
+            into,
+            far,
+            bound,
+            a,
+            b,
+            soft,
+            power,
+            P,
+            lift,
+            X,
+            omega,
+            p,
+            p + 1,
+            force,
+            curve,
+            pull,
+            press,
         )
         total += part[0]
         square += part[1]
@@ -187,7 +221,9 @@ def arc_block(indptr, indices, lengths, power, weight, outward, X, omega, start,
 
 
 @njit(**OPTIONS)
-def drift_block(out_of, into, far, bound, ahead, behind, soft, power, P, X, omega, start, stop, second, moment):
+def drift_block(
+    out_of, into, far, bound, ahead, behind, soft, power, P, X, omega, start, stop, second, moment
+):
     """Least squares for the drift over the pairs of the nodes ``start:stop`` with all pivots.
 
     Adds ``sum w u u'`` to ``second`` (m, m) and ``sum w (D - e) u`` to ``moment`` (m,), with u from the node to the

@@ -57,8 +57,8 @@ class Checkpoint:
         for name, value in self.problem.items():
             if record["problem"].get(name) != value:
                 raise ValueError(
-                    f"checkpoint {str(self.path)!r} is of another run: its {name} is {record['problem'].get(name)!r}, here it "
-                    f"is {value!r}. Give another path, or remove the file to start anew."
+                    f"checkpoint {str(self.path)!r} is of another run: its {name} is {record['problem'].get(name)!r}, here "
+                    f"it is {value!r}. Give another path, or remove the file to start anew."
                 )
         return State(
             arrays["coordinates"], arrays["omega"], arrays["history"].tolist(), record["n_passes"], record["clear"],

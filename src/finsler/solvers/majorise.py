@@ -173,5 +173,6 @@ def majorise(
             history.append(now.stress)
     except KeyboardInterrupt:
         return end(
-            "interrupted", f"Ctrl-C after {done + max(len(history) - 1, 0)} iterations; this is the best so far."
+            "interrupted",
+            f"Ctrl-C after {done + max(len(history) - 1, 0)} iterations; this is the best so far.",
         )

@@ -251,6 +251,7 @@ def _leave_subspace(
 
 
 def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | None:
+    """Coordinates that the user gave to start from, checked; None if ``init`` is a word."""
     if isinstance(init, str):
         if init not in ("classical", "isomap", "random"):
             raise ValueError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
@@ -270,12 +271,14 @@ def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | 
 
 
 def number(alpha: Any) -> float:
+    """Check an alpha that is not "auto"."""
     if not isinstance(alpha, Real) or not 0 <= float(alpha) < 1:
         raise ValueError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
     return float(alpha)
 
 
 def check_options(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: Any) -> None:
+    """Raise ``ValueError`` or ``TypeError`` for options that make no sense."""
     for name, value, least in (
         ("n_components", n_components, 1),
         ("n_init", n_init, 1),

@@ -120,7 +120,9 @@ def sparse_smacof(
     if checkpoint is not None:
         if not isinstance(random_state, int | np.integer):
             raise ValueError(f"checkpoint needs an integer random_state, got {random_state!r}.")
-        about = _about(pairs, n_components, alpha, weighting, bound, init, int(random_state), arcs is not None)
+        about = _about(
+            pairs, n_components, alpha, weighting, bound, init, int(random_state), arcs is not None
+        )
         file = Checkpoint(checkpoint, about, checkpoint_seconds)
     state = None if file is None else file.load()
 
@@ -137,7 +139,9 @@ def sparse_smacof(
     if state is None:
         state = _start(problem, n_components, fixed, init, rng, progress, n_jobs)
     if streamed:
-        problem.evaluate(state.coordinates, state.omega)  # reads everything once: bad chunks show before the work
+        problem.evaluate(
+            state.coordinates, state.omega
+        )  # reads everything once: bad chunks show before the work
     state, run = _epochs(
         problem, state, fitted=fixed is None, max_iter=max_iter, tol=tol, deadline=deadline, callback=callback,
         progress=progress, file=file,
@@ -229,10 +233,11 @@ def _start(
         return State(start.coordinates, start.omega, [], start.n_passes, start.clear, start.note)
     omega = drift_vector(ONE_WAY_ALPHA if alpha is None else alpha, m)
     if isinstance(init, str):
-        X = rng.standard_normal((n, m))
-        return State(X * _spread(problem, X, omega), omega, [], 3, None, "")
+        cloud = rng.standard_normal((n, m))
+        return State(cloud * _spread(problem, cloud, omega), omega, [], 3, None, "")
     problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
     X = given_start(init, n, m, problem.square)
+    assert X is not None, "init is no word here"
     return State(X, omega, [], 1, None, "")
 
 
@@ -253,7 +258,14 @@ def _about(
 ) -> dict[str, Any]:  # fmt: skip
     """What a checkpoint must agree with."""
     given = init if isinstance(init, str) else float(np.asarray(init, dtype=float).sum())
-    about = {"n_components": m, "alpha": alpha, "weighting": weighting, "bound": bound, "init": given, "seed": seed}
+    about = {
+        "n_components": m,
+        "alpha": alpha,
+        "weighting": weighting,
+        "bound": bound,
+        "init": given,
+        "seed": seed,
+    }
     if isinstance(pairs, PairStream):
         return {**about, "n_points": pairs.n_points}
     some = slice(None, None, max(1, pairs.n_nodes // 100_000))

@@ -53,17 +53,25 @@ def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed
     both = np.where(np.isfinite(D) & np.isfinite(D.T), (D + D.T) / 2, np.minimum(D, D.T))
     mass = np.maximum(data.mass_ahead, data.mass_behind) + 1
     with np.errstate(divide="ignore"):
-        W = np.sqrt(np.outer(mass, mass)) * (D**-float(power) if power else 1.0)
+        W = np.sqrt(np.outer(mass, mass)) * (D ** -float(power) if power else 1.0)
     W[~np.isfinite(W)] = 0.0
     known = np.isfinite(D) & (W > 0)
-    if not known.sum() == D.size - len(D):
+    if known.sum() != D.size - len(D):
         guess = _completed(both, data)
         W = np.where(known, W, FILLED * (W[known].mean() if known.any() else 1.0))
         D = np.where(np.isfinite(D), D, guess)
     np.fill_diagonal(W, 0.0)
     np.fill_diagonal(D, 0.0)
     return smacof(
-        Dissimilarities(D, W), m, alpha, n_init=STARTS, max_iter=200, tol=1e-5, random_state=seed, n_jobs=1, verbose=False
+        Dissimilarities(D, W),
+        m,
+        alpha,
+        n_init=STARTS,
+        max_iter=200,
+        tol=1e-5,
+        random_state=seed,
+        n_jobs=1,
+        verbose=False,
     )
 
 
@@ -103,7 +111,9 @@ def place_by_pivots(
     if len(loose):
         home = data.region[loose]
         size = np.where(home >= 0, data.radius[np.maximum(home, 0)], data.radius.mean())
-        X[loose] += (0.3 * np.maximum(size, data.radius.mean()))[:, None] * rng.standard_normal((len(loose), m))
+        X[loose] += (0.3 * np.maximum(size, data.radius.mean()))[:, None] * rng.standard_normal(
+            (len(loose), m)
+        )
     X[data.pivots] = P
     return X
 
@@ -181,8 +191,8 @@ def coarse_to_fine(
     for k in range(ROUNDS):
         progress.update(f"coarse map, round {k + 1}")
         run = majorise(
-            problem, X, omega, max_iter=EPOCH, tol=1e-5 / (1 + AMONG), exact=0.0, accelerate=True, deadline=np.inf, callback=None,
-            progress=Progress("", False),
+            problem, X, omega, max_iter=EPOCH, tol=1e-5 / (1 + AMONG), exact=0.0, accelerate=True, deadline=np.inf,
+            callback=None, progress=Progress("", False),
         )  # fmt: skip
         X = run.coordinates
         n_passes += run.n_passes

@@ -124,7 +124,9 @@ class SparseProblem(PairProblem):
         self.bound = bound
         self.hold = hold
         self.theta = 0.0 if hold else theta
-        among = 0.0 if hold or data.n_pivots == data.n_nodes else among  # all nodes are pivots: all pairs are there
+        among = (
+            0.0 if hold or data.n_pivots == data.n_nodes else among
+        )  # all nodes are pivots: all pairs are there
         self.n_jobs = n_jobs
         fine = data.n_nodes <= FINE if fine is None else fine
         self.kind: Any = np.float64 if fine else np.float32
@@ -135,7 +137,9 @@ class SparseProblem(PairProblem):
         self.unit = unit = 1 / (1 + among)
         share = 0.5 * (1 - trust) * unit
         # Rows that the partners stand for, shared out among the rounds.
-        self.partner_weight = 0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
+        self.partner_weight = (
+            0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
+        )
         self.ahead, self.behind = (
             (mass * share).astype(self.kind) for mass in (data.mass_ahead, data.mass_behind)
         )
@@ -176,7 +180,9 @@ class SparseProblem(PairProblem):
                 more = kernels.arc_block(
                     *arcs.leaving, self.power, self.arc_weight, True, X, omega, start, stop, force, curve
                 )
-                kernels.arc_block(*arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve)
+                kernels.arc_block(
+                    *arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve
+                )
                 sums = sums[0] + more[0], sums[1] + more[1]
             return sums
 
