@@ -40,7 +40,7 @@ def one_way_graph(seed=0, n=40):
 
 def slow_sparse_stress(problem, X, omega):
     """The same sum, pair by pair."""
-    data, power, among = problem.data, problem.power, 0.0
+    data, power = problem.data, problem.power
     total = 0.0
 
     def term(d, D, w, soft=None):
@@ -58,7 +58,7 @@ def slow_sparse_stress(problem, X, omega):
             times = 1.0
             if not problem.hold:
                 hits = np.flatnonzero(data.pivots == i)
-                times += float(problem.times[hits[0]]) if len(hits) else among
+                times += float(problem.times[hits[0]]) if len(hits) else 0.0
             there = slow_distance(X[i], X[node], omega)
             back = slow_distance(X[node], X[i], omega)
             soft = float(problem.soft[p])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from finsler.cli.data import Fitting, Reading
 from finsler.cli.errors import Mistake
 from finsler.embedding import Embedding
@@ -70,11 +68,16 @@ def solve(
         n_jobs=fitting.jobs,
         verbose=fitting.verbose,
     )
-    pivots_of: Any = found.pivots.pivots if found.pivots.n_pivots < found.graph.n_nodes else []
+    exclude = [] if found.pivots.n_pivots == found.graph.n_nodes else found.pivots.pivots.tolist()
     rows = sample_rows(
-        found.graph, HELD_OUT, hops=reading.hops, exclude=pivots_of, random_state=fitting.seed, n_jobs=fitting.jobs,
+        found.graph,
+        HELD_OUT,
+        hops=reading.hops,
+        exclude=exclude,
+        random_state=fitting.seed,
+        n_jobs=fitting.jobs,
         verbose=fitting.verbose,
-    )  # fmt: skip
+    )
     return found.embedding, sampled_scores(
         found.embedding.coordinates, found.embedding.drift, rows, weighting=reading.weights
     )

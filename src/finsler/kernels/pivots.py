@@ -113,7 +113,7 @@ def bounds(out_of, into, far, i, j, skip_i, skip_j):
 
 @njit(**OPTIONS)
 def relay_block(out_of, into, far, rule, partner, start, stop, there):
-    """Guess the ways from the nodes ``start:stop`` to their partners from their bounds: ``rule . (1, low, high)``.
+    """Guess the ways from the nodes ``start:stop`` to their partners: ``rule . (1, low, high)``, within these bounds.
 
     ``there[i, k]`` becomes -1 where no pivot lies between.
     """

@@ -21,7 +21,7 @@ from finsler.solvers.drift import frame_of
 from finsler.solvers.majorise import Callback, Run, majorise
 from finsler.solvers.smacof import ONE_WAY_ALPHA, check_options, given_start, number
 from finsler.solvers.solution import Solution
-from finsler.solvers.sparse_initial import EPOCH, coarse_to_fine, partners
+from finsler.solvers.sparse_initial import EPOCH, SAMPLE, coarse_to_fine, partners
 from finsler.solvers.sparse_problem import ArcPairs, PairProblem, SparseProblem, StreamedProblem
 
 Array = NDArray[Any]
@@ -130,11 +130,12 @@ def sparse_smacof(
     if isinstance(pairs, PairStream):
         problem = StreamedProblem(pairs, None)
     else:
-        relayed = partners(pairs, check_random_state(random_state), n_jobs)
+        relayed = partners(pairs, power, check_random_state(random_state), n_jobs)
+        # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
+        hold = isinstance(init, str) and init == "pivots" and pairs.n_nodes > SAMPLE
         problem = SparseProblem(
-            pairs, None, arcs, power=power, bound=bound, hold=isinstance(init, str) and init == "pivots", relayed=relayed,
-            n_jobs=n_jobs,
-        )  # fmt: skip
+            pairs, None, arcs, power=power, bound=bound, hold=hold, relayed=relayed, n_jobs=n_jobs
+        )
     if state is None:
         state = _start(problem, n_components, fixed, init, rng, progress, n_jobs)
     if streamed:
@@ -191,7 +192,8 @@ def _epochs(
             file.save(state)
         done = max(len(state.history) - 1, 0)
         run = majorise(
-            problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH), tol=tol,
+            problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH),
+            tol=tol * problem.unit,
             exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress, memory=MEMORY, done=done,
         )  # fmt: skip
         history = state.history + run.history[1:] if state.history else run.history
@@ -231,12 +233,12 @@ def _start(
         return State(start.coordinates, start.omega, [], start.n_passes, start.clear, start.note)
     omega = drift_vector(ONE_WAY_ALPHA if alpha is None else alpha, m)
     if isinstance(init, str):
-        X = rng.standard_normal((n, m))
-        return State(X * _spread(problem, X, omega), omega, [], 3, None, "")
+        cloud = rng.standard_normal((n, m))
+        return State(cloud * _spread(problem, cloud, omega), omega, [], 3, None, "")
     problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
-    given = given_start(init, n, m, problem.square)
-    assert given is not None, "names of starts were handled above"
-    return State(given, omega, [], 1, None, "")
+    X = given_start(init, n, m, problem.square)
+    assert X is not None, "init is no word here"
+    return State(X, omega, [], 1, None, "")
 
 
 def _spread(problem: PairProblem, X: Array, omega: Array) -> float:

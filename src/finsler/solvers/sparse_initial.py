@@ -136,9 +136,14 @@ def _from_neighbours(X: Array, lost: Array, arcs: ArcPairs) -> None:
         lost &= ~found
 
 
-def partners(data: PivotDistances, rng: np.random.RandomState, n_jobs: int | None) -> Relayed | None:
-    """Random partners of the nodes, if there are not too many nodes and the guesses are good."""
-    if data.n_nodes > MANY:
+def partners(
+    data: PivotDistances, power: int, rng: np.random.RandomState, n_jobs: int | None
+) -> Relayed | None:
+    """Random partners of the nodes, if there are not too many nodes and the guesses are good.
+
+    Weights that fall with the distance ask for good short distances, and guesses are best for long ones.
+    """
+    if data.n_nodes > MANY or data.n_pivots == data.n_nodes or power > 0:
         return None
     found = relayed_pairs(data, PARTNERS, rng, n_jobs)
     return found if found.error < ERROR else None
@@ -176,7 +181,7 @@ def coarse_to_fine(
     nodes = np.concatenate([data.pivots, np.sort(rng.choice(others, count, replace=False))])
     part = subset(data, nodes)
     X = place_by_pivots(part, P, rng, n_jobs=n_jobs)
-    relayed = partners(part, rng, n_jobs)
+    relayed = partners(part, power, rng, n_jobs)
     problem = SparseProblem(
         part, None, power=power, bound=bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
     )

@@ -62,6 +62,8 @@ class PairProblem(Problem):
     """Weighted sum of squares of the data."""
     per_point: Array | None = None
     """Stress of each node."""
+    unit: float = 1.0
+    """Share of the stress that tolerances are meant for."""
 
     @abstractmethod
     def fit_drift(self, X: Array, omega: Array) -> Array:
@@ -122,14 +124,17 @@ class SparseProblem(PairProblem):
         self.bound = bound
         self.hold = hold
         self.theta = 0.0 if hold else theta
-        among = 0.0 if hold else among
+        among = (
+            0.0 if hold or data.n_pivots == data.n_nodes else among
+        )  # all nodes are pivots: all pairs are there
         self.n_jobs = n_jobs
         fine = data.n_nodes <= FINE if fine is None else fine
         self.kind: Any = np.float64 if fine else np.float32
         # Half: the pairs of a node with all pivots stand for those with all nodes, and each has two ends.
         self.relayed = relayed
         trust = 0.0 if relayed is None else trust
-        unit = 1 / (1 + among)
+        # The pairs of pivots with each other make up most of the stress; tolerances are meant for the rest.
+        self.unit = unit = 1 / (1 + among)
         share = 0.5 * (1 - trust) * unit
         # Rows that the partners stand for, shared out among the rounds.
         self.partner_weight = (
@@ -141,7 +146,8 @@ class SparseProblem(PairProblem):
         mass = np.maximum(data.mass_ahead, data.mass_behind)
         self.times = (among / (1 - trust) * mass * (data.n_nodes / max(mass.sum(), 1.0))).astype(self.kind)
         self.rows = tuple(np.ascontiguousarray(part[data.pivots]) for part in (data.out_of, data.into))
-        self.soft = (data.radius**2).astype(self.kind)
+        # A node does not tell apart what lies within a pivot's region: weights 1/d^2 level off at its diameter.
+        self.soft = (4 * data.radius**2).astype(self.kind)
         self.edges = blocks(data.n_nodes)
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
