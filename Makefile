@@ -1,13 +1,14 @@
 # make demo   from nothing to a map: environment, install, embed, picture
 # make test   the whole test suite
 # make lint   style, types, one-way imports
+# make docs   the site, in docs/_build/html
 # make bench  ratios against peers, in one run
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -33,9 +34,20 @@ lint: $(VENV)/.develop
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+$(VENV)/.docs: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing finsler and what its site needs into $(VENV) (a few minutes the first time) ..."
+	@$(PIP) --editable '.[docs]'
+	@touch $@ $(VENV)/.demo
+
+# Tutorials and gallery run; --keep-going shows every warning before the build fails by them.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 bench: $(VENV)/.develop
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 
 clean:
-	rm -rf $(VENV) output build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) output build docs/_build docs/tutorials docs/gallery docs/reference dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

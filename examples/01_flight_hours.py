@@ -1,4 +1,6 @@
-"""Flight hours: the map on which flying west is going up.
+"""
+Flight hours: the map on which flying west is going up
+======================================================
 
 Embeds the hours between 64 North American airports, where a westerly jet makes the way west longer than the
 way east, and writes the map as a picture, as a table and as a file to load again. Run it with ``make demo``.

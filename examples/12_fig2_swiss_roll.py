@@ -1,4 +1,6 @@
-"""Swiss roll with a drift along its length (figure 2 of the paper).
+"""
+Swiss roll with a drift along its length (figure 2 of the paper)
+================================================================
 
 The roll comes out as a flat sheet (thickness over width below 0.01) that is tilted: its red end is dear to
 reach from the blue one and cheap the other way. Isomap, which is blind to direction, misses a quarter of D.

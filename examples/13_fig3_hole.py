@@ -1,4 +1,6 @@
-"""Swiss roll with a hole (figure 3 of the paper).
+"""
+Swiss roll with a hole (figure 3 of the paper)
+==============================================
 
 Paths have to go round the hole, so uniform weights bulge it into a ring. Wormhole weights drop the pairs that may
 have been lengthened, and the true sheet returns, with a drift as well as without.

@@ -1,4 +1,6 @@
-"""A sea with currents, unflattened (figure 4 of the paper).
+"""
+A sea with currents, unflattened (figure 4 of the paper)
+========================================================
 
 Travel times in the current become a landscape. Its peaks (black) sit where the current springs up, its pits (grey)
 where it gathers: the divergence at them is in fig4.json.

@@ -1,4 +1,6 @@
-"""The symmetric roll in three dimensions (figure 7 of the paper).
+"""
+The symmetric roll in three dimensions (figure 7 of the paper)
+==============================================================
 
 With a dimension to spare Isomap bends the sheet to fit noise. The Finsler map stays flat and level: height has a
 price, and symmetric data have no use for it.

@@ -1,4 +1,6 @@
-"""A river (figure 8 of the paper).
+"""
+A river (figure 8 of the paper)
+===============================
 
 A current towards the right, faster in the middle, becomes a slope: upstream is up. Symmetric maps miss a tenth of
 the travel times, this one less than a fiftieth.

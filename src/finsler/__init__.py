@@ -19,6 +19,9 @@ _HOME = {
     "embed_points": "finsler.recipes",
     "asymmetry_report": "finsler.geometry.asymmetry",
     "randers_distances": "finsler.geometry.randers",
+    "compare_models": "finsler.baselines.compare",
+    "LinkPredictor": "finsler.learn.links",
+    "DigraphEmbedding": "finsler.learn.digraph",
     "load_flight_hours": "finsler.datasets.flights",
 }
 

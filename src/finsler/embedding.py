@@ -107,6 +107,24 @@ class Embedding:
             data=data,
         )
 
+    @classmethod
+    def from_pairs(cls, solution: Solution, labels: list[Any] | None, note: str = "") -> Embedding:
+        """Embedding that a solver found from some of the pairs; its stress is over those."""
+        if solution.total is None or solution.per_point is None:
+            raise ValueError("solution says nothing of its pairs; use Embedding.from_solution with the data.")
+        share = solution.stress / solution.total if solution.total > 0 else 0.0
+        return cls(
+            coordinates=solution.coordinates,
+            drift=solution.drift,
+            labels=labels,
+            stress=solution.stress,
+            normalised_stress=float(np.sqrt(share)),
+            stress_per_point=solution.per_point,
+            n_iter=solution.n_iter,
+            status=solution.status,
+            message=" ".join(filter(None, (solution.message, solution.note, note))),
+        )
+
     @property
     def n_points(self) -> int:
         """Number of points."""

@@ -36,12 +36,13 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], 
 
 
 def save_archive(
-    path: str | os.PathLike[str], kind: str, arrays: dict[str, NDArray[Any]], record: dict[str, Any]
-) -> Path:
+    path: str | os.PathLike[str], kind: str, arrays: dict[str, NDArray[Any]], record: dict[str, Any],
+    *, compress: bool = True,
+) -> Path:  # fmt: skip
     """Write arrays and a JSON record as one npz file without pickles."""
     header = json.dumps({"kind": kind, "format": FORMAT, **record}, allow_nan=True)
     named: dict[str, Any] = {"json": np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
-    return write_atomically(path, lambda file: np.savez_compressed(file, **named))
+    return write_atomically(path, lambda file: (np.savez_compressed if compress else np.savez)(file, **named))
 
 
 def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

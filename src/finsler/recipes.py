@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -13,8 +13,21 @@ from finsler.embedding import Embedding
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.inputs.dissimilarities import as_dissimilarities
-from finsler.inputs.graph_distances import graph_distances
+from finsler.inputs.graph import Digraph, as_digraph
+from finsler.inputs.graph_distances import (
+    POLICIES,
+    WEIGHTINGS,
+    check_choice,
+    graph_distances,
+    keep_largest,
+    require_one_piece,
+)
+from finsler.inputs.pivots import PivotDistances, pivot_distances
 from finsler.inputs.tables import read_table
+from finsler.solvers.sparse import sparse_smacof
+from finsler.solvers.sparse_problem import ArcPairs
+
+DENSE_NODES = 5000  # up to which method="auto" looks at all pairs
 
 
 def embed_matrix(
@@ -82,6 +95,8 @@ def embed_graph(
     far: float | None = None,
     weighting: str = "uniform",
     reading: dict[str, Any] | None = None,
+    method: str = "auto",
+    pivots: int = 100,
     **options: Any,
 ) -> Embedding:
     """Map a digraph by the lengths of its shortest paths.
@@ -105,12 +120,19 @@ def embed_graph(
         See :func:`~finsler.inputs.graph_distances.graph_distances`.
     reading : dict, optional
         Options of :func:`~finsler.inputs.graph.as_digraph`, such as ``{"weight": "minutes"}``.
+    method : {"auto", "dense", "sparse"}
+        All pairs of nodes ("dense"), or the arcs and the pairs with some pivots ("sparse"). "auto" is dense up to 5,000
+        nodes; what it chose beyond them stands in the ``message`` of the result.
+    pivots : int
+        Number of pivots of "sparse".
     **options
-        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
+        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`, or of
+        :func:`~finsler.solvers.sparse.sparse_smacof` where the method is "sparse".
 
     Returns
     -------
     Embedding
+        The stress of a sparse map is over its pairs; see :mod:`finsler.evaluation.sampled` for its stress on others.
 
     Examples
     --------
@@ -120,6 +142,16 @@ def embed_graph(
     >>> town.labels
     ['a', 'b', 'c', 'd']
     """
+    check_choice("method", method, ("auto", "dense", "sparse"))
+    graph = as_digraph(graph, **(reading or {}))
+    if method == "sparse" or (method == "auto" and nodes is None and graph.n_nodes > DENSE_NODES):
+        if nodes is not None:
+            raise ValueError("nodes goes with method='dense': a sparse map is of the whole graph.")
+        why = f"{graph.n_nodes:,} nodes are more than {DENSE_NODES:,}, so it is a sparse map" if method == "auto" else ""
+        return sparse_map(
+            graph, n_components, alpha, hops=hops, unreachable=unreachable, connection=connection, far=far,
+            weighting=weighting, pivots=pivots, why=why, **options,
+        ).embedding  # fmt: skip
     data = graph_distances(
         graph,
         hops=hops,
@@ -130,9 +162,84 @@ def embed_graph(
         weighting=weighting,
         n_jobs=options.get("n_jobs"),
         verbose=options.get("verbose", "auto"),
-        **(reading or {}),
     )
     return FinslerMDS(n_components, alpha=alpha, **options).fit(data).result_
+
+
+class SparseMap(NamedTuple):
+    """A sparse map with what it was made from, so that it can be scored on other pairs."""
+
+    embedding: Embedding
+    graph: Digraph
+    pivots: PivotDistances
+
+
+def sparse_map(
+    graph: Any,
+    n_components: int = 2,
+    alpha: float | str = "auto",
+    *,
+    hops: bool = False,
+    unreachable: str = "mask",
+    connection: str = "strong",
+    far: float | None = None,
+    weighting: str = "uniform",
+    pivots: int = 100,
+    why: str = "",
+    **options: Any,
+) -> SparseMap:
+    """Map a digraph by its arcs and the distances from and to some pivots; see :func:`embed_graph` for the parameters.
+
+    Returns
+    -------
+    SparseMap
+        The embedding, the part of the graph that it shows, and the distances from and to its pivots.
+
+    Examples
+    --------
+    >>> from finsler.datasets.city import make_city
+    >>> from finsler.recipes import sparse_map
+    >>> embedding, graph, pivots = sparse_map(make_city(400).graph, pivots=20)
+    >>> embedding.n_points == graph.n_nodes, pivots.n_pivots
+    (True, 20)
+    """
+    check_choice("unreachable", unreachable, POLICIES)
+    check_choice("connection", connection, ("strong", "weak"))
+    digraph, notes = as_digraph(graph), [] if not why else [f"{why}, with {pivots} pivots (see method)."]
+    if unreachable == "largest":
+        digraph, more = keep_largest(digraph, connection)
+        notes += more
+    if digraph.n_nodes > 1:
+        require_one_piece(digraph)
+    hops = hops or not digraph.weighted
+    # In units of the mean arc: single precision serves lengths of any size.
+    unit = 1.0 if hops else float(digraph.matrix.data.mean()) or 1.0
+    scaled = digraph if unit == 1 else replace(digraph, matrix=digraph.matrix / unit)
+    shared = {name: options[name] for name in ("random_state", "n_jobs", "verbose") if name in options}
+    data = pivot_distances(scaled, pivots, hops=hops, **shared)
+    bound = 0.0
+    n_unreachable = data.n_unreachable
+    if n_unreachable:
+        share = f"{n_unreachable / (2 * data.out_of.size):.1%} of the pairs of nodes and pivots have no path"
+        if unreachable == "raise":
+            raise ValueError(
+                f"{share}. Pass unreachable='mask' to leave such pairs out, 'hinge' to keep them far apart, or 'largest' to "
+                "keep the largest connected part."
+            )
+        if unreachable == "hinge":
+            bound = data.largest if far is None else far / unit
+        notes.append(f"{share}; they are {'kept far apart' if bound else 'left out'}.")
+    arcs = ArcPairs.of(scaled.matrix, hops)
+    solution = sparse_smacof(data, n_components, alpha, arcs=arcs, weighting=weighting, bound=bound, **options)
+    power = WEIGHTINGS[weighting]
+    solution = replace(
+        solution,
+        coordinates=solution.coordinates * unit,
+        stress=solution.stress * unit ** (2 - power),
+        history=solution.history * unit ** (2 - power),
+        total=(solution.total or 0.0) * unit ** (2 - power),
+    )
+    return SparseMap(Embedding.from_pairs(solution, digraph.labels, " ".join(notes)), digraph, data)
 
 
 def embed_points(

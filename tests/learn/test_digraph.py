@@ -1,11 +1,8 @@
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
-import networkx as nx
 from scipy.sparse import csr_array, random_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -13,9 +10,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from finsler.embedding import Embedding
 from finsler.evaluation.digraph import digraph_scores
 from finsler.inputs.graph import as_digraph
-from finsler.learn import digraph_fit, digraph_sampled
-from finsler.learn.digraph import DigraphEmbedding
-from finsler.learn.digraph_objective import RankedStress, hop_counts
+
+torch = pytest.importorskip("torch")
+
+from finsler.learn import digraph_fit, digraph_sampled  # noqa: E402
+from finsler.learn.digraph import DigraphEmbedding  # noqa: E402
+from finsler.learn.digraph_objective import RankedStress, hop_counts  # noqa: E402
 
 PATH = [(k, k + 1) for k in range(9)]
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -222,7 +222,9 @@ def test_a_sample_of_everything_is_the_whole_objective(monkeypatch):
     )(X, 0.5)
     stress = RankedStress(sample.hops, sample.sources, 0.0, 0.2, **options)(X, 0.5)
     assert ranking.value + stress.value == pytest.approx(whole.value, rel=1e-10)
-    np.testing.assert_allclose((ranking.gradient + stress.gradient).numpy(), whole.gradient.numpy(), atol=1e-12)
+    np.testing.assert_allclose(
+        (ranking.gradient + stress.gradient).numpy(), whole.gradient.numpy(), atol=1e-12
+    )
 
 
 def test_a_sample_holds_sources_neighbours_and_no_more_than_asked():
@@ -239,7 +241,9 @@ def test_a_sample_holds_sources_neighbours_and_no_more_than_asked():
         np.testing.assert_array_equal(np.sort(sample.nodes[sample.neighbours[row] == 1]), expected)
     assert sample.weights[:30].tolist() == [200 / 30] * 30
     assert set(sample.weights[30:]) == {1.0}
-    assert (sample.hops[:, 30:] == digraph_sampled.FAR).all()  # else neighbours would count more often than others
+    assert (
+        sample.hops[:, 30:] == digraph_sampled.FAR
+    ).all()  # else neighbours would count more often than others
 
 
 def test_samples_lead_to_a_useful_map():
@@ -251,6 +255,28 @@ def test_samples_lead_to_a_useful_map():
     assert scores.MAP > 0.5
     assert 0 < fitted.alpha_ < 1
     assert np.isnan(fitted.result_.stress)
+
+
+@quiet
+def test_in_two_dimensions_the_drift_does_no_harm():
+    graph = one_way_graph()
+    finsler, euclidean = (embedding(n_components=2, alpha=a).fit(graph) for a in ("auto", 0.0))
+    assert finsler.alpha_ > 0
+    assert finsler.objective_ < 1.02 * euclidean.objective_
+
+
+def test_a_map_is_turned_to_where_the_drift_helps_most():
+    graph = as_digraph(one_way_graph())
+    sources = np.flatnonzero(np.diff(graph.matrix.indptr))
+    F = RankedStress(hop_counts(graph, sources, 1), sources, 0.1, 0.2, n_jobs=1, dtype=torch.float64)
+    X = torch.from_numpy(np.random.default_rng(1).normal(size=(60, 3)))
+    run = digraph_fit._Run(F, X, 10, 1e-6, None, False)
+    slope = F(X, 0.0).drift_gradient
+    run.face_the_drift()
+    turned = F(run.X, 0.0)
+    assert turned.value == pytest.approx(F(X, 0.0).value, rel=1e-9)
+    np.testing.assert_allclose(turned.drift_gradient.numpy(), [0, 0, -float(slope.norm())], atol=1e-9)
+    assert F(run.X, 1e-3).value < turned.value
 
 
 def test_schedules_end_at_the_drift_that_was_asked_for():

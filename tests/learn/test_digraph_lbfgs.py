@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn.lbfgs import minimise
+from finsler.learn.lbfgs import minimise  # noqa: E402
 
 
 def rosenbrock(x):
@@ -24,7 +24,9 @@ def test_a_bent_valley():
 def test_a_badly_scaled_bowl_takes_few_iterations():
     scales = torch.logspace(0, 2, 30, dtype=torch.float64)
     found = minimise(
-        lambda x: (1 + float((scales * x) @ x), 2 * scales * x), torch.ones(30, dtype=torch.float64), max_iter=150
+        lambda x: (1 + float((scales * x) @ x), 2 * scales * x),
+        torch.ones(30, dtype=torch.float64),
+        max_iter=150,
     )
     assert found.value < 1 + 1e-6
     assert found.converged

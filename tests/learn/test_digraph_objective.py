@@ -2,18 +2,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 from finsler.inputs.graph import as_digraph
-from finsler.learn.digraph_objective import RankedStress, hop_counts
 
 from conftest import slow_distance
+
+torch = pytest.importorskip("torch")
+
+from finsler.learn.digraph_objective import RankedStress, hop_counts  # noqa: E402
 
 
 def random_graph(seed, n=14, density=0.15):
@@ -89,10 +89,23 @@ def test_gradient_is_that_of_finite_differences(weights):
         shifted[place] -= 2 * step
         numeric[place] = (up - F(torch.from_numpy(shifted), alpha).value) / (2 * step)
     np.testing.assert_allclose(found.gradient.numpy(), numeric, rtol=1e-5, atol=1e-8)
-    by_alpha = (
-        F(torch.from_numpy(X), alpha + step).value - F(torch.from_numpy(X), alpha - step).value
-    ) / (2 * step)
+    by_alpha = (F(torch.from_numpy(X), alpha + step).value - F(torch.from_numpy(X), alpha - step).value) / (
+        2 * step
+    )
     assert found.alpha_gradient == pytest.approx(by_alpha, rel=1e-6)
+
+
+def test_the_gradient_by_the_drift_knows_every_direction():
+    """A drift along another axis is a drift along the last one of a map with these axes exchanged."""
+    _, sources, counts, X = problem(7, n=10)
+    F = objective(counts, sources)
+    slopes = F(torch.from_numpy(X), 0.0).drift_gradient
+    for axis in range(3):
+        exchanged = X.copy()
+        exchanged[:, [axis, -1]] = X[:, [-1, axis]]
+        assert F(torch.from_numpy(exchanged), 0.0).alpha_gradient == pytest.approx(
+            float(slopes[axis]), rel=1e-9
+        )
 
 
 def test_columns_that_stand_for_several_nodes_count_as_often():
@@ -196,8 +209,8 @@ def test_node_curvature_counts_the_terms_of_each_node():
     weights = 1 / D
     arcs = (graph.matrix.toarray() > 0) / np.maximum(graph.matrix.toarray().sum(1), 1)[:, None]
     arcs /= len(sources)
-    expected = (
-        2 * (weights.sum(0) + weights.sum(1)) / np.isfinite(D).sum() + 0.3 / 0.4 * (arcs.sum(0) + arcs.sum(1))
+    expected = 2 * (weights.sum(0) + weights.sum(1)) / np.isfinite(D).sum() + 0.3 / 0.4 * (
+        arcs.sum(0) + arcs.sum(1)
     )
     np.testing.assert_allclose(objective(counts, sources).node_curvature().numpy(), expected, rtol=1e-9)
 

@@ -242,21 +242,31 @@ def test_unit_rows():
 
 
 def test_structure_sees_arcs_and_nothing_else():
-    """The functions take arcs, a number of nodes and features: there is no way in for a held-out pair."""
-    allowed = {"arcs", "n_nodes", "features"}
-    for function in (springrank, log_ppr_factors, propagate):
-        assert {
-            name
-            for name, p in inspect.signature(function).parameters.items()
-            if p.default is inspect.Parameter.empty
-        } - {"hops"} <= allowed
+    """The functions ask for arcs, a number of nodes and features: there is no way in for a held-out pair."""
+    for function in (springrank, choose_ridge, log_ppr_factors, propagate):
+        parameters = inspect.signature(function).parameters.items()
+        required = {name for name, p in parameters if p.default is inspect.Parameter.empty}
+        assert required <= {"arcs", "n_nodes", "features"}
+
+
+def test_no_held_out_direction_reaches_the_inputs():
+    """Turning every held-out arc round changes the answers asked for, and nothing that a model is given."""
     arcs = random_arcs(9, n=80, degree=5)
     split = split_links(arcs, n_nodes=80)
-    hidden_away = np.array(split.observed)  # a graph from which held-out pairs were deleted beforehand
-    np.testing.assert_array_equal(springrank(split.observed, 80), springrank(hidden_away, 80))
-    np.testing.assert_array_equal(
-        log_ppr_factors(split.observed, 80, 8, n_jobs=1), log_ppr_factors(hidden_away, 80, 8, n_jobs=1)
-    )
+    hidden = np.concatenate([split.test_pairs, split.validation_pairs])
+    hidden = {tuple(p) for p in np.concatenate([hidden, hidden[:, ::-1]]).tolist()}
+    turned = np.array([(v, u) if (u, v) in hidden else (u, v) for u, v in arcs.tolist()])
+    other = split_links(turned, n_nodes=80)
+    assert (split.test.direction.labels == other.test.direction.labels).all()
+    np.testing.assert_array_equal(split.test.direction.pairs, other.test.direction.pairs[:, ::-1])
+    features = np.random.default_rng(0).normal(size=(80, 2))
+    for make in (
+        lambda s: springrank(s.observed, 80),
+        lambda s: log_ppr_factors(s.observed, 80, 8, direction="out", n_jobs=1),
+        lambda s: propagate(features, s.observed, 80, 2, direction="out"),
+    ):
+        np.testing.assert_array_equal(make(split), make(other))
+    assert not np.allclose(springrank(arcs, 80), springrank(turned, 80))  # the whole graphs do differ
 
 
 class TestErrors:

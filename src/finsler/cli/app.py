@@ -112,6 +112,7 @@ def root(
         "finsler embed roads.csv --kind edges --columns from,to,minutes --unreachable largest --out roads.png",
         "finsler embed sea.csv --out sea.html --color depth --out sea.png",
         "finsler embed moves.csv --similarity gravity --out moves.html",
+        "finsler embed web.csv --kind edges --method sparse --pivots 100 --out web.npz",
         "finsler embed morse.csv --diagonal ignore --out morse.png",
         "cat times.csv | finsler embed - --out - > coordinates.csv",
     )
@@ -156,6 +157,19 @@ def embed(
     connection: shared.Connection = None,
     hops: shared.Hops = False,
     neighbors: shared.Neighbors = None,
+    method: Annotated[
+        str,
+        choice(
+            shared.MAP,
+            "--method",
+            "auto|dense|sparse",
+            "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes.",
+        ),
+    ] = "auto",  # fmt: skip
+    pivots: Annotated[
+        int | None,
+        option(shared.MAP, min=1, metavar="N", help="Pivots of --method sparse.", show_default="100"),
+    ] = None,
     solver: Annotated[
         str, choice(shared.MAP, "--solver", "smacof|classical", "Least stress, or the closed form.")
     ] = "smacof",
@@ -202,6 +216,7 @@ def embed(
     """
     from finsler.cli import data as cli_data
     from finsler.cli import output as cli_output
+    from finsler.cli import sparse as cli_sparse
 
     if not out and not json:
         raise Mistake(f"say where to write the map: --out map.html ({' '.join(cli_output.KNOWN)}, or -).")
@@ -216,17 +231,30 @@ def embed(
     )  # fmt: skip
     table = cli_data.read_input(file, reading)
     size, drift = cli_data.settle(dim, alpha, table)
+    sparse = cli_sparse.is_sparse(table, method, pivots)
     fitting = cli_data.Fitting(
         dim=size, alpha=drift, solver=solver, init=init, starts=starts, seed=seed, max_iter=max_iter, tol=tol,
         time_limit=time_limit, jobs=jobs, verbose=reading.verbose,
     )  # fmt: skip
-    data, more = cli_data.prepare(table, reading)
+    held_out: dict[str, Any] = {}
+    if sparse:
+        cli_sparse.refuse(solver, init, starts)
+        result, scores = cli_sparse.solve(table, reading, fitting, method, pivots or 100)
+        held_out = {"held_out": scores.to_dict()}
+        more: dict[str, Any] = {}
+        labels, n_points = result.labels, result.n_points
+    else:
+        data, more = cli_data.prepare(table, reading)
+        labels, n_points = data.labels, data.n_points
     if attributes is not None:
-        more |= cli_data.read_attributes(attributes, data.labels, data.n_points, encoding)
+        more |= cli_data.read_attributes(attributes, labels, n_points, encoding)
     _check_color(color, set(more))
-    result = cli_data.solve(data, fitting)
+    if not sparse:
+        result = cli_data.solve(data, fitting)
     if not quiet:
         say(result.summary())
+        if sparse:
+            say(str(scores))
     elif result.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(result.message)}")
     cli_output.write(targets, result, attributes=more, color=color, title=title, quiet=quiet)
@@ -243,6 +271,7 @@ def embed(
                 "iterations": result.n_iter,
                 "status": result.status,
                 "message": result.message,
+                **held_out,
                 "outputs": [str(target.path) for target in targets],
             }
         )
@@ -256,6 +285,7 @@ def embed(
         "finsler report times.csv",
         "finsler report roads.csv --kind edges",
         "finsler report times.csv --json | jq .verdict",
+        "finsler report web.csv --kind edges --sample 100",
     )
 )
 def report(
@@ -268,6 +298,16 @@ def report(
     unreachable: shared.Unreachable = None,
     hops: shared.Hops = False,
     neighbors: shared.Neighbors = None,
+    sample: Annotated[
+        int | None,
+        option(
+            shared.DATA,
+            min=1,
+            metavar="N",
+            help="Look at the ways from and to N nodes of a graph only.",
+            show_default="50 beyond 5,000 nodes",
+        ),
+    ] = None,  # fmt: skip
     jobs: shared.Jobs = None,
     encoding: shared.Encoding = None,
     quiet: shared.Quiet = False,
@@ -276,14 +316,18 @@ def report(
     """Report how asymmetric the data are, and how much of that a map can show. No map is made."""
     from finsler.cli import data as cli_data
     from finsler.cli import output as cli_output
+    from finsler.cli import sparse as cli_sparse
     from finsler.geometry.asymmetry import asymmetry_report
 
     reading = cli_data.Reading(
         kind=kind, columns=columns, encoding=encoding, similarity=similarity, zeros=zeros, diagonal=diagonal,
         unreachable=unreachable, hops=hops, neighbors=neighbors, jobs=jobs, quiet=quiet,
     )  # fmt: skip
-    D, labels = cli_data.plain_distances(cli_data.read_input(file, reading), reading)
-    found = asymmetry_report(D, labels=labels, n_jobs=jobs)
+    table = cli_data.read_input(file, reading)
+    found: Any = cli_sparse.report(table, reading, sample)
+    if found is None:
+        D, labels = cli_data.plain_distances(table, reading)
+        found = asymmetry_report(D, labels=labels, n_jobs=jobs)
     if json:
         cli_output.print_json(found.to_dict())
     else:
@@ -446,7 +490,8 @@ def reproduce(
         str | None, option(TABLES, metavar="NUMBERS", help="table1: dimensions.", show_default="2,5,10,50")
     ] = None,
     splits: Annotated[
-        int | None, option(TABLES, min=1, max=10, metavar="N", help="table2: how many.", show_default="10")
+        str | None,
+        option(TABLES, metavar="N|A-B", help="table2: the first N, or A to B.", show_default="10"),
     ] = None,
     forests: Annotated[
         str | None, option(TABLES, metavar="random,index", help="table2: which.", show_default="random")

@@ -14,7 +14,7 @@ def write_table(
     *,
     graphs: str | None,
     dims: str | None,
-    splits: int | None,
+    splits: str | None,
     forests: str | None,
     jobs: int | None,
     quiet: bool,
@@ -36,7 +36,7 @@ def write_table(
         kinds: Any = _names(forests, ("random",))
         if unknown := set(kinds) - {"random", "index"}:
             raise Mistake(f"--forests: {min(unknown)!r} is neither random nor index.")
-        path = run_table2(chosen, SPLITS[:splits], kinds, folder or Path("table2"), **options)
+        path = run_table2(chosen, _range(splits, SPLITS), kinds, folder or Path("table2"), **options)
     if not quiet:
         print(path.read_text(encoding="utf-8"))
         say(f"Written: {path}; a JSON file per cell in {path.parent / 'results'}.")
@@ -51,6 +51,18 @@ def _numbers(given: str | None, default: tuple[int, ...]) -> list[int]:
         return [int(part) for part in _names(given, tuple(map(str, default)))]
     except ValueError:
         raise Mistake(f"--dims {given}: give whole numbers with commas between, such as 2,5,10.") from None
+
+
+def _range(given: str | None, default: tuple[int, ...]) -> list[int]:
+    if given is None:
+        return list(default)
+    first, dash, last = given.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()):
+        raise Mistake(f"--splits {given}: give a number, such as 3, or a range, such as 10-19.")
+    found = list(range(int(first), int(last) + 1)) if dash else list(range(int(first)))
+    if not found:
+        raise Mistake(f"--splits {given} holds no split.")
+    return found
 
 
 def _refuse(given: Any, option: str, name: str) -> None:

@@ -188,6 +188,7 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
         year : ndarray of int or None
             Years of posting of arxiv-year.
         DESCR : str
+            What the data are, and from where.
     """
     key = str(name).lower().replace("_", "-")
     if key not in GRAPHS:

@@ -60,14 +60,18 @@ def make_swiss_roll(
     -------
     data : sklearn.utils.Bunch
         points : ndarray of shape (n, 3)
+            The roll.
         drift : ndarray of shape (n, 3)
             `alpha` times the unit tangent in the direction of growing t.
         coordinates : ndarray of shape (n, 2)
             What a faithful map shows: height y and arc length ``(t sqrt(1 + t^2) + asinh t) / 2`` of the
             spiral, counted from t = 0.
         t : ndarray of shape (n,)
+            Angle along the spiral.
         alpha : float
+            As given.
         DESCR : str
+            What the data are.
 
         With ``hole=True`` the fields above hold the n points that are left, and there are also
 
@@ -151,13 +155,16 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
     -------
     data : sklearn.utils.Bunch
         points : ndarray of shape (n_samples, 2)
+            Places.
         current : ndarray of shape (n_samples, 2)
             Travelling costs ``||u|| - current.u``: the drift is minus the current. (The paper's published
             code takes the formula for the drift; this follows the paper.)
         divergence : ndarray of shape (n_samples,)
             Of the scaled current, from the formula: positive where water spreads, negative where it gathers.
         nu, alpha : float
+            As given.
         DESCR : str
+            What the data are.
 
     Examples
     --------
@@ -203,10 +210,13 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
     -------
     data : sklearn.utils.Bunch
         points : ndarray of shape (n_samples, 2)
+            Places.
         current : ndarray of shape (n_samples, 2)
             Travelling costs ``||u|| - current.u``: downstream is cheap.
         alpha : float
+            As given.
         DESCR : str
+            What the data are.
 
     Examples
     --------
@@ -247,6 +257,7 @@ def make_binary_tree(depth: int = 7) -> Bunch:
         parent : ndarray of int of shape (n,)
             -1 for the root.
         DESCR : str
+            What the data are.
 
     Examples
     --------
@@ -302,10 +313,13 @@ def make_exact_randers(
     -------
     data : sklearn.utils.Bunch
         points : ndarray of shape (n_samples, n_components)
+            The map.
         distances : ndarray of shape (n_samples, n_samples)
             ``||u|| + alpha u_last`` with ``u = points[j] - points[i]``, from i to j: going up costs more.
         alpha : float
+            As given.
         DESCR : str
+            What the data are.
 
     Examples
     --------

@@ -113,6 +113,7 @@ def fetch_flight_times(
         latitude, longitude : ndarray of shape (n,)
             Degrees, north and east positive.
         DESCR : str
+            What the data are, and from where.
     """
     codes = _airport_codes(region, n_airports)
     wind = fetch_winds(month, level=level, cache_dir=cache_dir)

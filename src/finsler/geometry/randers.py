@@ -118,7 +118,7 @@ def randers_distance_blocks(
 
 
 def randers_norm(u: ArrayLike, M: ArrayLike | None = None, omega: ArrayLike | None = None) -> Array:
-    """Length ``sqrt(u' M u) + omega . u`` of steps under Randers metrics; arguments broadcast over leading axes.
+    """Length ``sqrt(u' M u) + omega.u`` of steps under Randers metrics; arguments broadcast over leading axes.
 
     Parameters
     ----------

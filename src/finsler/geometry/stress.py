@@ -99,7 +99,7 @@ def stress(
 def normalised_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
 ) -> float:
-    """``sqrt(sum w (d - D)^2 / sum w D^2)``: 0 is a perfect map, and the scale of D does not matter.
+    """Root of ``sum w (d - D)^2 / sum w D^2``: 0 is a perfect map, and the scale of D does not matter.
 
     Examples
     --------

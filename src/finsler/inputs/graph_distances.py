@@ -68,19 +68,11 @@ def graph_distances(
     >>> data.labels, data.matrix[0].tolist()
     (['a', 'b', 'c'], [0.0, 2.0, 3.0])
     """
-    _check_choice("unreachable", unreachable, POLICIES)
-    _check_choice("connection", connection, ("strong", "weak"))
-    _check_choice("weighting", weighting, tuple(WEIGHTINGS))
+    check_choice("unreachable", unreachable, POLICIES)
+    check_choice("connection", connection, ("strong", "weak"))
+    check_choice("weighting", weighting, tuple(WEIGHTINGS))
     digraph = as_digraph(graph, **reading)
-    notes = []
-    if unreachable == "largest":
-        whole = digraph.n_nodes
-        digraph = largest_component(digraph, connection)  # type: ignore[arg-type]
-        if digraph.n_nodes < whole:
-            notes.append(
-                f"The largest {connection}ly connected part has {digraph.n_nodes:,} of {whole:,} nodes; the others "
-                "were left out."
-            )
+    digraph, notes = keep_largest(digraph, connection) if unreachable == "largest" else (digraph, [])
     rows = None if nodes is None else _positions(digraph, nodes)
     D = shortest_paths(
         digraph.matrix,
@@ -109,13 +101,24 @@ def graph_distances(
     missing = "hinge" if unreachable == "hinge" else "mask"
     data = as_dissimilarities(D, labels=labels, missing=missing, far=far, name="the distances of the graph")
     if digraph.n_nodes > 1 and rows is None:
-        _require_one_piece(digraph)
+        require_one_piece(digraph)
     return Dissimilarities(
         data.matrix,
         weigh(data, WEIGHTINGS[weighting]),
         data.labels,
         note=" ".join([*notes, data.note]).strip(),
     )
+
+
+def keep_largest(digraph: Digraph, connection: str) -> tuple[Digraph, list[str]]:
+    """Keep the largest connected part, with a note if there is anything else."""
+    part = largest_component(digraph, connection)  # type: ignore[arg-type]
+    if part.n_nodes == digraph.n_nodes:
+        return digraph, []
+    return part, [
+        f"The largest {connection}ly connected part has {part.n_nodes:,} of {digraph.n_nodes:,} nodes; the others were left "
+        "out."
+    ]
 
 
 def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
@@ -143,7 +146,8 @@ def _positions(digraph: Digraph, nodes: Sequence[Any]) -> list[int]:
     return [place[node] for node in nodes]
 
 
-def _require_one_piece(digraph: Digraph) -> None:
+def require_one_piece(digraph: Digraph) -> None:
+    """Raise ``ValueError`` if the graph falls into parts with no arc between them."""
     n_parts, part = connected_components(digraph.matrix, connection="weak")
     if n_parts > 1:
         sizes = np.bincount(part)
@@ -156,6 +160,7 @@ def _require_one_piece(digraph: Digraph) -> None:
         )
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` if a word is not one of those that have a meaning."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

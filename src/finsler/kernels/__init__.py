@@ -9,3 +9,7 @@ OPTIONS = {
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
 }
+
+# For sums that must not depend on where their arrays lie: the compiler keeps a loop with and one without vector instructions
+# and chooses by a look at the addresses, and those of another thread are others.
+STRICT = {**OPTIONS, "fastmath": False}

@@ -3,7 +3,7 @@
 Structural inputs (heights, factors, propagated features) are computed from arcs. An encoder that is trained on the arcs
 which its inputs were computed from learns to read them off, and is lost on arcs that are new. So the arcs are dealt into
 folds; the inputs of a fold are computed **without** it, and its arcs are what is learned from them. For prediction, the
-inputs are computed from all observed arcs.
+inputs are computed from all known arcs.
 """
 
 from __future__ import annotations
@@ -47,18 +47,25 @@ class NodeInputs:
 
 
 def node_inputs(
-    arcs: Integers, n_nodes: int, features: Array | None, *, rank: int, hops: int, ridge: float
+    arcs: Integers,
+    n_nodes: int,
+    features: Array | None,
+    *,
+    rank: int,
+    hops: int,
+    ridge: float,
+    n_jobs: int | None = None,
 ) -> NodeInputs:
     """Compute the inputs from arcs, and from features if there are any."""
     degrees = [np.log1p(np.bincount(arcs[:, k], minlength=n_nodes)) for k in (0, 1)]
     spread: list[Array] = []
-    reached = features
+    reached: Any = features
     for hop in range(0 if features is None else hops + 1):
         if hop:
             reached = propagate(reached, arcs, n_nodes)
         # The length of a mean says how many were averaged, which the degrees say better.
         spread.append(unit_rows(reached).astype(np.float32))
-    source, _ = log_ppr_factors(arcs, n_nodes, rank, verbose=False)
+    source, _ = log_ppr_factors(arcs, n_nodes, rank, n_jobs=n_jobs, verbose=False)
     return NodeInputs(
         columns=np.column_stack([springrank(arcs, n_nodes, ridge=ridge), *degrees]),
         factors=_padded(unit_rows(source), rank),
@@ -123,17 +130,26 @@ class InputScale:
 
 @dataclass(frozen=True, eq=False)
 class Curriculum:
-    """Inputs for prediction, and lessons to train an encoder on."""
+    """What an encoder learns from.
 
-    inputs: torch.Tensor
+    Attributes
+    ----------
+    lessons : list of Lesson
+        Folds to train on.
+    inputs : tensor
+        Computed from all arcs to learn and no others: for the validation, whose pairs they must not know.
+    final : tensor
+        Computed from all known arcs, those that validated included: for prediction.
+    """
+
     lessons: list[Lesson]
+    inputs: torch.Tensor
+    final: torch.Tensor
 
     def without_features(self, width: int) -> Curriculum:
         """The same with the first ``width`` columns alone: structure without features."""
-        return Curriculum(
-            self.inputs[:, :width],
-            [Lesson(x.arcs, None if x.inputs is None else x.inputs[:, :width]) for x in self.lessons],
-        )
+        lessons = [Lesson(x.arcs, None if x.inputs is None else x.inputs[:, :width]) for x in self.lessons]
+        return Curriculum(lessons, self.inputs[:, :width], self.final[:, :width])
 
 
 def cross_fit(
@@ -146,6 +162,7 @@ def cross_fit(
     hops: int = 2,
     known: Integers | None = None,
     rng: np.random.Generator,
+    n_jobs: int | None = None,
     watch: Callable[[str], None] | None = None,
 ) -> Curriculum:
     """Inputs and lessons of an encoder.
@@ -166,21 +183,35 @@ def cross_fit(
     known : integer array, optional
         Arcs from which the inputs for prediction are computed; those to learn by default.
     rng : numpy Generator
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
     watch : callable, optional
         Told what is being done.
     """
     tell = watch or (lambda _: None)
-    options: dict[str, Any] = {"rank": rank, "hops": hops, "ridge": choose_ridge(arcs, n_nodes)}
-    tell("inputs for prediction")
-    final = node_inputs(arcs if known is None else known, n_nodes, features, **options)
-    scale = InputScale(final)
+    options: dict[str, Any] = {
+        "rank": rank,
+        "hops": hops,
+        "ridge": choose_ridge(arcs, n_nodes),
+        "n_jobs": n_jobs,
+    }
+    tell("inputs of all arcs")
+    whole = node_inputs(arcs, n_nodes, features, **options)
+    scale = InputScale(whole)
+
+    def computed_from(some: Integers) -> torch.Tensor:
+        part = node_inputs(some, n_nodes, features, **options)
+        return scale(NodeInputs(part.columns, align(part.factors, whole.factors), part.features))
+
+    inputs = scale(whole)
+    final = inputs if known is None or np.array_equal(known, arcs) else computed_from(known)
+    n_pairs = len(np.unique(np.sort(arcs, axis=1), axis=0))
+    n_folds = max(1, min(n_folds, n_pairs // 2))  # no fold may be empty, nor all there is
     if n_folds == 1:
-        return Curriculum(scale(final), [Lesson(arcs, scale(final))])
+        return Curriculum([Lesson(arcs, inputs)], inputs, final)
     fold = deal_folds(arcs, n_nodes, n_folds, rng)
     lessons = []
     for k in range(n_folds):
         tell(f"inputs of fold {k + 1} of {n_folds}")
-        part = node_inputs(arcs[fold != k], n_nodes, features, **options)
-        turned = NodeInputs(part.columns, align(part.factors, final.factors), part.features)
-        lessons.append(Lesson(arcs[fold == k], scale(turned)))
-    return Curriculum(scale(final), lessons)
+        lessons.append(Lesson(arcs[fold == k], computed_from(arcs[fold != k])))
+    return Curriculum(lessons, inputs, final)

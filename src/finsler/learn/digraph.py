@@ -42,7 +42,7 @@ class DigraphEmbedding(BaseEstimator):
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto", default="auto"
         Strength of the drift. 0 is a Euclidean map; "auto" fits it.
-    ranking_weight : float, default=0.06
+    ranking_weight : float, default=0.04
         Lambda: more of it ranks neighbours better and keeps distances less well. 0.01 to 0.3 are sensible.
     temperature : float, default=0.1
         Tau: how much nearer than others a neighbour should be, in arcs.
@@ -104,7 +104,7 @@ class DigraphEmbedding(BaseEstimator):
         n_components: int = 10,
         *,
         alpha: float | str = "auto",
-        ranking_weight: float = 0.06,
+        ranking_weight: float = 0.04,
         temperature: float = 0.1,
         max_iter: int = 400,
         tol: float = 1e-6,
@@ -243,13 +243,15 @@ class DigraphEmbedding(BaseEstimator):
                 raise ValueError(f"{name} must be a whole number of at least 1; found {value!r}.")
         for name, least in (("ranking_weight", 0.0), ("tol", 0.0), ("temperature", 1e-6)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not least <= value < math.inf:
+            if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
                 raise ValueError(f"{name} must be a number of at least {least:g}; found {value!r}.")
         if self.time_limit is not None and not self.time_limit > 0:
             raise ValueError(
                 f"time_limit must be a number of seconds above 0, or None; found {self.time_limit!r}."
             )
-        if self.alpha != "auto" and not (isinstance(self.alpha, Real) and 0 <= self.alpha <= LARGEST_ALPHA):
+        if self.alpha != "auto" and not (
+            isinstance(self.alpha, Real) and 0 <= float(self.alpha) <= LARGEST_ALPHA
+        ):
             raise ValueError(
                 f'alpha must be "auto" or a number from 0 to {LARGEST_ALPHA}; found {self.alpha!r}.'
             )

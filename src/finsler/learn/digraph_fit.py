@@ -5,6 +5,9 @@ start collapses to 0. So the map begins with `EXTRA_AXES` additional axes and a 
 growing penalty then presses the additional axes flat while the rest adjusts; at last all coordinates and the drift are
 free. A Euclidean map goes the same way with alpha = 0, so that both geometries get the same effort.
 
+In fewer than `ROOM` dimensions a strong drift tears the map apart on the way. There alpha stays 0 until the additional
+axes are gone; then the map is turned so that a drift along the last axis helps most, and alpha is set free.
+
 Nodes take part in very different numbers of pairs. Coordinates are therefore scaled by the square root of the curvature
 that each node contributes, which L-BFGS cannot learn from a few dozen steps.
 """
@@ -24,6 +27,8 @@ from finsler.runtime import Progress
 
 LARGEST_ALPHA = 0.999
 EXTRA_AXES = 5
+ROOM = 5  # dimensions from which on the drift can be strong from the beginning
+FIRST_ALPHA = 0.1  # where the drift starts when it is set free after a Euclidean beginning
 WARM, SQUEEZE = 0.3, 0.3  # shares of the iterations; the rest is for the last stage
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 ENDINGS = {
@@ -38,15 +43,15 @@ ENDINGS = {
 def drift_schedule(n_components: int, alpha: float | None) -> tuple[float, ...]:
     """Values of alpha on the way to ``alpha``, or to where it is set free (None).
 
-    In two dimensions the plane is soon torn apart by a strong drift; from five on it may be strong.
-
     Examples
     --------
-    >>> drift_schedule(10, None), drift_schedule(10, 0.6), drift_schedule(10, 0.0)
+    >>> drift_schedule(10, None), drift_schedule(10, 0.6), drift_schedule(2, None)
     ((0.5, 0.9, 0.97), (0.5, 0.6, 0.6), (0.0, 0.0, 0.0))
     """
-    values = (0.5, 0.9, 0.97) if n_components >= 5 else (0.25, 0.5, 0.65)
-    return values if alpha is None else tuple(min(value, alpha) for value in values)
+    values = (0.5, 0.9, 0.97)
+    if alpha is not None:
+        return tuple(min(value, alpha) for value in values)
+    return values if n_components >= ROOM else (0.0, 0.0, 0.0)
 
 
 @dataclass
@@ -163,6 +168,18 @@ class _Run:
         _, axes = torch.linalg.eigh(X[:, :-1].T @ X[:, :-1])
         self.X = torch.cat([X[:, :-1] @ axes, X[:, -1:]], 1)[:, -keep:]
 
+    def face_the_drift(self) -> None:
+        """Turn a Euclidean map so that a drift along its last axis lowers the objective most, and start one."""
+        slope = self.objective(self.X, 0.0).drift_gradient
+        if float(slope.norm()) > 0:
+            # A reflection that takes the direction of descent to the last axis.
+            mirror = -slope / slope.norm()
+            mirror[-1] -= 1
+            if float(mirror.norm()) > 1e-9:
+                mirror /= mirror.norm()
+                self.X = self.X - 2 * torch.outer(self.X @ mirror, mirror)
+        self.alpha = FIRST_ALPHA
+
 
 def fit_digraph(
     objective: RankedStress,
@@ -213,6 +230,7 @@ def fit_digraph(
     schedule = drift_schedule(n_components, alpha)
     run.alpha = schedule[-1] if alpha is None else alpha
     free = alpha is None
+    late = free and schedule[-1] == 0  # the drift joins in the last stage only
     status = "interrupted"
     try:
         with one_torch_thread():
@@ -225,9 +243,14 @@ def fit_digraph(
                 run.turn(lifted)
                 for k, penalty in enumerate(PENALTIES):
                     run.stage(
-                        WARM + SQUEEZE * (k + 1) / len(PENALTIES), free=free, flat=EXTRA_AXES, penalty=penalty
+                        WARM + SQUEEZE * (k + 1) / len(PENALTIES),
+                        free=free and not late,
+                        flat=EXTRA_AXES,
+                        penalty=penalty,
                     )
                 run.X = run.X[:, EXTRA_AXES:]
+                if late:
+                    run.face_the_drift()
             status = "converged" if run.stage(1.0, free=free) else "max_iter"
             if run.seconds() > run.time_limit:
                 status = "time_limit"

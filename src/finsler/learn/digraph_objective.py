@@ -53,13 +53,18 @@ def one_torch_thread() -> Iterator[None]:
 
 
 class Evaluation(NamedTuple):
-    """Value and gradient of the objective: F, dF/dX, dF/dalpha, and its two parts before weighting."""
+    """Value and gradient of the objective: F, dF/dX, dF/domega, and its two parts before weighting."""
 
     value: float
     gradient: Tensor
-    alpha_gradient: float
+    drift_gradient: Tensor  # by the whole drift vector; that by alpha is its last entry
     distortion: float
     ranking: float
+
+    @property
+    def alpha_gradient(self) -> float:
+        """Derivative by the strength of the drift."""
+        return float(self.drift_gradient[-1])
 
 
 class Rows(NamedTuple):
@@ -214,7 +219,10 @@ class RankedStress:
                 stress.index_add_(0, rows.sources[rows.reachable // self.n_nodes], inverse)
             ranked.index_add_(0, rows.arcs % self.n_nodes, rows.arc_weights.double())
             ranked.index_add_(0, rows.sources[rows.arc_rows], rows.arc_weights.double())
-        return 2 * self.distortion_weight / self.n_reachable * stress + self.ranking_weight / self.temperature * ranked
+        return (
+            2 * self.distortion_weight / self.n_reachable * stress
+            + self.ranking_weight / self.temperature * ranked
+        )
 
     def __call__(self, X: Tensor, alpha: float, blocks: Sequence[int] | None = None) -> Evaluation:
         """Evaluate at a map of shape (N, m); over some of the blocks of rows only if ``blocks`` names them."""
@@ -249,7 +257,7 @@ class RankedStress:
         return Evaluation(
             self.distortion_weight * distortion + self.ranking_weight * ranking,
             gradient,
-            float(centred[:, -1] @ balance),
+            centred.T @ balance,
             distortion,
             ranking,
         )

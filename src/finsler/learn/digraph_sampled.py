@@ -85,7 +85,7 @@ def fit_sampled(
     n_components: int,
     *,
     alpha: float | None = None,
-    ranking_weight: float = 0.06,
+    ranking_weight: float = 0.04,
     temperature: float = 0.1,
     n_sources: int = 256,
     epochs: int = 10,

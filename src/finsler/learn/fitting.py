@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,18 @@ from finsler.learn.decoder import FermiDirac
 from finsler.learn.encoders import DirectCoordinates, FeatureEncoder, LinkModel
 from finsler.learn.fitted import FittedModel, mean_logits
 from finsler.learn.heights import springrank
+from finsler.learn.optimisers import OPTIMISERS
 from finsler.learn.parallel import my_part
 from finsler.learn.sampling import ArcSet, Lesson
 from finsler.learn.selection import candidates, size_options
 from finsler.learn.tasks import LinkTasks, score_links
-from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord
+from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord, mean_score
 from finsler.runtime import Progress
 
 Array = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
+
+INPUT_BYTES = 2e9  # memory for the inputs of all folds together; a large graph gets fewer folds
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Settings:
     ensemble: bool = True
     folds: int = 6
     ppr_rank: int = 64
+    text_rank: int = 128
     hops: int = 2
     epochs: int | None = None
     batch_size: int | None = None
@@ -54,6 +59,34 @@ class Settings:
     reversed_share: float = 1 / 3
     direction_weight: float = 0.3
     patience: int = 20
+
+    def __post_init__(self) -> None:
+        least = {
+            "n_components": 1,
+            "width": 1,
+            "folds": 1,
+            "ppr_rank": 1,
+            "text_rank": 1,
+            "negatives": 1,
+            "patience": 1,
+        }
+        for name, bound in {**least, "layers": 0, "hops": 0, "epochs": 1, "batch_size": 1}.items():
+            value = getattr(self, name)
+            if value is None and name in ("epochs", "batch_size"):
+                continue
+            if not isinstance(value, Integral) or value < bound:
+                raise ValueError(f"{name} must be a whole number from {bound} on; found {value!r}.")
+        for name in ("dropout", "input_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be in [0, 1); found {getattr(self, name)!r}.")
+        if not 0 <= self.reversed_share <= 1:
+            raise ValueError(f"reversed_share must be in [0, 1]; found {self.reversed_share!r}.")
+        if self.learning_rate is not None and not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0; found {self.learning_rate!r}.")
+        if self.optimiser not in OPTIMISERS:
+            raise ValueError(
+                f"optimiser must be one of {', '.join(map(repr, OPTIMISERS))}; found {self.optimiser!r}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +111,14 @@ class Problem:
     n_nodes: int
     features: Array | None
     validation: LinkTasks | None
+
+
+class Member(NamedTuple):
+    """A trained model as it was validated and as it predicts, and its validation score."""
+
+    validated: FittedModel
+    predicts: FittedModel
+    score: float
 
 
 @dataclass
@@ -108,6 +149,8 @@ class Fitter:
         Seconds between checkpoints.
     time_limit : float or None
         For all members together.
+    n_jobs : int, optional
+        Threads for the inputs.
     verbose : bool or "auto"
     """
 
@@ -122,16 +165,17 @@ class Fitter:
         fingerprint: str = "",
         checkpoint_every: float = 30.0,
         time_limit: float | None = None,
+        n_jobs: int | None = None,
         verbose: bool | int | str = "auto",
     ):
         self.problem, self.settings, self.seed, self.device = problem, settings, seed, device
         self.folder, self.fingerprint, self.checkpoint_every = folder, fingerprint, checkpoint_every
         self.deadline = None if time_limit is None else time.perf_counter() + time_limit
-        self.verbose = verbose
+        self.n_jobs, self.verbose = n_jobs, verbose
         self.observed = ArcSet(problem.arcs, problem.n_nodes)
         self.outcome = Fit()
         self._curriculum: Curriculum | None = None
-        self._trained: dict[str, tuple[FittedModel, float]] = {}
+        self._trained: dict[str, Member] = {}
 
     def run(self) -> Fit:
         """Train, choose, complete."""
@@ -140,27 +184,34 @@ class Fitter:
         kinds = candidates(settings.encoder, problem.n_nodes, n_pairs, problem.features is not None)
         if problem.validation is None:
             kinds = kinds[:1]  # nothing to choose by
+        elif np.isnan(mean_score(score_links(problem.validation, lambda pairs: np.zeros(len(pairs))))):
+            kinds = kinds[:1]  # every pair that validates is reciprocal: no task is left
         try:
             for kind in kinds:
                 self.train(kind, layers=0 if settings.ensemble else settings.layers)
                 if self.over():
                     break
-            outcome.kind = max(outcome.scores, key=lambda kind: outcome.scores[kind])
+            outcome.kind = self._best_kind()
             if settings.ensemble and settings.layers and outcome.kind != "direct" and not self.over():
                 self.train(outcome.kind, layers=settings.layers)
         except KeyboardInterrupt:  # between two trainings, while inputs are computed
             outcome.status = "interrupted"
             if not self._trained:
                 raise
-            outcome.kind = max(outcome.scores, key=lambda kind: outcome.scores[kind])
-        chosen = [name for name in self._trained if name.split()[0] == outcome.kind]
-        outcome.models = [
-            self._trained[name][0] for name in sorted(chosen, key=lambda n: -self._trained[n][1])
-        ]
-        if problem.validation is not None and len(chosen) > 1:
-            scores = score_links(problem.validation, lambda pairs: mean_logits(outcome.models, pairs))
-            outcome.scores[f"{outcome.kind} ensemble"] = float(np.nanmean(list(scores.values())))
+            outcome.kind = self._best_kind()
+        members = [member for name, member in self._trained.items() if name.split()[0] == outcome.kind]
+        members.sort(key=lambda member: -member.score)
+        outcome.models = [member.predicts for member in members]
+        if problem.validation is not None and len(members) > 1:
+            validated = [member.validated for member in members]
+            scores = score_links(problem.validation, lambda pairs: mean_logits(validated, pairs))
+            outcome.scores[f"{outcome.kind} ensemble"] = mean_score(scores)
         return outcome
+
+    def _best_kind(self) -> str:
+        """Kind with the best score; the first, if none has one."""
+        scores = self.outcome.scores
+        return max(scores, key=lambda kind: -np.inf if np.isnan(scores[kind]) else scores[kind])
 
     def over(self) -> bool:
         """Whether the training was stopped, or the time is up."""
@@ -174,10 +225,10 @@ class Fitter:
 
     def train(self, kind: str, layers: int) -> None:
         """Train one member, and note its score."""
-        settings, outcome = self.settings, self.outcome
+        outcome = self.outcome
         name = kind if kind == "direct" else f"{kind} {layers}"
         direct = kind == "direct"
-        inputs, lessons = (None, [Lesson(self.problem.arcs)]) if direct else self._lessons(kind)
+        lessons, inputs, final = self._lessons(kind)
         options = self._options(direct, len(lessons))
         model = self._model(inputs, layers, options.seed)
         shard, reduce = my_part()
@@ -196,33 +247,48 @@ class Fitter:
         progress = Progress(f"LinkPredictor, {name}", self.verbose)
         record = trainer.fit(checkpoint=self._checkpoint(name), time_limit=left, progress=progress)
         progress.close(f"{record.status}, validation {record.best_score:.2f} at epoch {record.best_epoch}")
-        self._trained[name] = FittedModel.of(model, trainer.places()), record.best_score
+        validated = FittedModel.of(model, trainer.places(inputs))
+        # The inputs of the validation must not know its pairs; those of the predictions may.
+        predicts = validated if final is inputs else FittedModel.of(model, trainer.places(final))
+        self._trained[name] = Member(validated, predicts, record.best_score)
         outcome.records[name] = record
         outcome.scores.setdefault(kind, record.best_score)
         if record.status in ("time_limit", "interrupted"):
             outcome.status = record.status
 
-    def _lessons(self, kind: str) -> tuple[torch.Tensor, list[Lesson]]:
-        """Inputs and lessons of an encoder, computed once for all members."""
+    def _lessons(self, kind: str) -> tuple[list[Lesson], torch.Tensor | None, torch.Tensor | None]:
+        """Lessons, and inputs for validation and prediction; those of encoders are computed once for all members."""
         problem, settings = self.problem, self.settings
+        if kind == "direct":
+            return [Lesson(problem.arcs)], None, None
         if self._curriculum is None:
             progress = Progress("LinkPredictor", self.verbose)
             self._curriculum = cross_fit(
                 problem.arcs,
                 problem.n_nodes,
                 problem.features,
-                n_folds=settings.folds,
+                n_folds=self._folds(),
                 rank=settings.ppr_rank,
                 hops=settings.hops,
                 known=problem.known,
                 rng=np.random.default_rng([self.seed, 1]),
+                n_jobs=self.n_jobs,
                 watch=progress.update,
             )
             progress.close("inputs computed")
         found = self._curriculum
         if kind == "structure" and problem.features is not None:
             found = found.without_features(N_COLUMNS + settings.ppr_rank)
-        return found.inputs, found.lessons
+        return found.lessons, found.inputs, found.final
+
+    def _folds(self) -> int:
+        """Folds that were asked for, or as many as keep their inputs within two gigabytes."""
+        problem, settings = self.problem, self.settings
+        width = N_COLUMNS + settings.ppr_rank
+        if problem.features is not None:
+            width += problem.features.shape[1] * (settings.hops + 1)
+        most = int(INPUT_BYTES // (4 * width * problem.n_nodes)) - 1
+        return min(settings.folds, max(most, 2))
 
     def _model(self, inputs: torch.Tensor | None, layers: int, seed: int) -> LinkModel:
         settings = self.settings

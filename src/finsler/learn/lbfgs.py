@@ -136,8 +136,10 @@ def _search(
 ) -> tuple[float, float, Tensor, int]:
     """Step with the weak Wolfe conditions: doubled or bisected until it decreases enough and is not too short."""
     low, high, step = 0.0, float("inf"), 1.0
-    best: tuple[float, float, Tensor] | None = None
-    for trial in range(1, MOST_TRIALS + 1):
+    best = (0.0, float("inf"), torch.zeros_like(x))
+    trials = 0
+    while trials < MOST_TRIALS:
+        trials += 1
         new_value, new_gradient = function(x + step * direction)
         if not new_value <= value + SUFFICIENT_DECREASE * step * slope:  # NaN counts as too far
             high = step
@@ -147,6 +149,4 @@ def _search(
                 break
             low = step
         step = (low + high) / 2 if high < float("inf") else 2 * step
-    if best is None:
-        best = (step, float("inf"), torch.zeros_like(x))
-    return *best, trial
+    return *best, trials

@@ -22,15 +22,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from finsler.embedding import Embedding
+from finsler.evaluation.arcs import simple_arcs
 from finsler.inputs.dissimilarities import plain_label
 from finsler.inputs.graph import as_digraph
 from finsler.io import load_archive, save_archive
 from finsler.learn.backend import torch
 from finsler.learn.fitted import FittedModel, mean_logits
 from finsler.learn.fitting import Fitter, Problem, Settings
-from finsler.learn.nodes import NodeIndex, check_features
+from finsler.learn.nodes import NodeIndex, node_features
 from finsler.learn.structure import feature_factors
-from finsler.learn.tasks import LinkTasks, score_links, simple_arcs, split_links
+from finsler.learn.tasks import LinkTasks, score_links, split_links
 from finsler.runtime import thread_count
 
 Array = NDArray[np.floating[Any]]
@@ -223,7 +224,7 @@ class LinkPredictor(BaseEstimator):
         digraph = as_digraph(graph, weight=None)
         known, n = simple_arcs(digraph)
         nodes = NodeIndex(digraph.labels, n)
-        matrix = check_features(features, nodes)
+        matrix = node_features(features, nodes)
         seed = self._seed()
         arcs, tasks = known, validation
         if validation is None and self.validation_share > 0:
@@ -241,6 +242,7 @@ class LinkPredictor(BaseEstimator):
                 fingerprint=_fingerprint(known, n, matrix, tasks, settings, seed),
                 checkpoint_every=self.checkpoint_every,
                 time_limit=self.time_limit,
+                n_jobs=self.n_jobs,
                 verbose=self.verbose,
             ).run()
         if outcome.status != "finished":
@@ -388,7 +390,7 @@ class LinkPredictor(BaseEstimator):
             stress=float("nan"),
             normalised_stress=float("nan"),
             stress_per_point=np.full(len(model.points), np.nan),
-            n_iter=sum(len(history) for history in self.history_.values()),
+            n_iter=int(sum(history[-1]["epoch"] for history in self.history_.values() if history)),
             status=self.status_,
             message=f"Link predictor, encoder {self.encoder_!r}.",
         )
@@ -449,12 +451,14 @@ def _fingerprint(
 ) -> str:
     """Short digest of all that decides the outcome of a training."""
     digest = hashlib.sha256(json.dumps([n, seed, asdict(settings)]).encode())
-    digest.update(np.ascontiguousarray(arcs))
+    parts: list[Any] = [arcs]
     if features is not None:
-        for part in (features.data, features.indices, features.indptr) if issparse(features) else (features,):
-            digest.update(np.ascontiguousarray(part))
+        sparse = issparse(features)
+        parts += [features.data, features.indices, features.indptr] if sparse else [features]
     if tasks is not None:
-        digest.update(np.ascontiguousarray(tasks.direction.pairs))
+        parts.append(tasks.direction.pairs)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from finsler.inputs.dissimilarities import plain_label
+from finsler.learn.structure import check_features
 
 Integers = NDArray[np.integer[Any]]
 
@@ -69,7 +70,7 @@ class NodeIndex:
         return found
 
 
-def check_features(features: Any, nodes: NodeIndex) -> Any:
+def node_features(features: Any, nodes: NodeIndex) -> Any:
     """Features as a finite float matrix, dense or CSR, with a row per node in the order of the nodes.
 
     A table whose index holds the labels of the nodes is put in their order.
@@ -78,26 +79,12 @@ def check_features(features: Any, nodes: NodeIndex) -> Any:
         return None
     if hasattr(features, "index") and hasattr(features, "to_numpy"):
         features = _in_order(features, nodes)
-    matrix = csr_array(features) if issparse(features) else np.asarray(features)
-    if matrix.dtype.kind not in "biuf":
+    values: Any = features if issparse(features) else np.asarray(features)
+    if values.dtype.kind not in "biuf":
         raise TypeError(
-            f"features must be numbers; found dtype {matrix.dtype}. Encode categories as 0 and 1 first."
+            f"features must be numbers; found dtype {values.dtype}. Encode categories as 0 and 1 first."
         )
-    if matrix.ndim != 2 or matrix.shape[0] != nodes.n_nodes or matrix.shape[1] == 0:
-        raise ValueError(
-            f"features must have one row per node, ({nodes.n_nodes}, d); found shape {matrix.shape}. Their order is that "
-            "of the nodes of the graph."
-        )
-    matrix = matrix.astype(np.float64)
-    values = matrix.data if issparse(matrix) else matrix
-    if not np.isfinite(values).all():
-        bad = ~np.isfinite(matrix.toarray() if issparse(matrix) else matrix)
-        row, column = np.argwhere(bad)[0]
-        raise ValueError(
-            f"features must be finite; row {row} (node {nodes.name(int(row))!r}), column {column} is "
-            f"{matrix[row, column]} ({int(bad.sum())} such values). Fill them in first, for example with the mean."
-        )
-    return matrix
+    return check_features(values, nodes.n_nodes)
 
 
 def _in_order(table: Any, nodes: NodeIndex) -> Any:

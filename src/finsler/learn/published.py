@@ -53,8 +53,10 @@ def magnet(
 
     Examples
     --------
+    Split 0 of Cora:
+
     >>> magnet(split, seed=0)  # doctest: +SKIP
-    {'direction': 87.4, 'existence_mixed': 80.2, 'existence_random': 79.7}
+    {'direction': 95.2..., 'existence_mixed': 85.0..., 'existence_random': 81.5...}
     """
     networks = _signed_directed("torch_geometric_signed_directed.nn.directed")
     torch = import_module("torch")
@@ -101,8 +103,10 @@ def digcn(
 
     Examples
     --------
+    Split 0 of Cora:
+
     >>> digcn(split, seed=0)  # doctest: +SKIP
-    {'direction': 82.2, 'existence_mixed': 78.7, 'existence_random': 79.0}
+    {'direction': 95.2..., 'existence_mixed': 85.5..., 'existence_random': 83.6...}
     """
     networks = _signed_directed("torch_geometric_signed_directed.nn.directed")
     tools = _signed_directed("torch_geometric_signed_directed.utils.directed")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 KINDS = ("features", "structure", "direct")
 MANY_NODES = (
     20_000  # above this, structural inputs are computed only where there are features to go with them
@@ -60,7 +59,7 @@ def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) ->
 
 
 def size_options(n_arcs: int, n_lessons: int) -> dict[str, int]:
-    """Epochs and batch size by the number of arcs: at least 6 to 28 steps an epoch, fewer epochs for big graphs.
+    """Epochs and batch size by the number of arcs: about 24 steps an epoch, or one a fold; fewer epochs for big graphs.
 
     Examples
     --------
@@ -70,6 +69,6 @@ def size_options(n_arcs: int, n_lessons: int) -> dict[str, int]:
     epochs = int(np.clip(4_000_000 // n_arcs, 12, 40))
     return {
         "epochs": epochs,
-        "batch_size": int(np.clip(n_arcs // (24 * n_lessons), 1024, 32768)),
+        "batch_size": int(np.clip(n_arcs // (24 * n_lessons), 256 if n_lessons == 1 else 1024, 32768)),
         "evaluate_every": max(1, epochs // 20),
     }

@@ -250,9 +250,8 @@ def _non_edges(pair_keys: Integers, n: int, count: int, rng: np.random.Generator
         raise ValueError(
             f"The graph is too dense to split: {count} ordered pairs without an arc are needed and it has {possible}."
         )
-    if (
-        2 * count > possible
-    ):  # rejection would take long; such a graph is small or nearly complete, so list them
+    if 2 * count > possible:
+        # Rejection would take long. Such a graph is small or nearly complete: list what is left.
         every = keyed_arcs(np.arange(n * n), n)
         every = every[every[:, 0] != every[:, 1]]
         free = every[~among_keys(pair_keys, arc_keys(np.sort(every, axis=1), n))]

@@ -79,7 +79,7 @@ class TrainingRecord:
         Epoch, loss and validation scores at each evaluation.
     best_epoch : int
     best_score : float
-        Mean of the three validation scores of the model that was kept.
+        Mean of the three validation scores of the model that was kept; NaN without validation.
     status : {"finished", "patience", "time_limit", "interrupted"}
     """
 
@@ -221,7 +221,7 @@ class Trainer:
         """All arcs once; mean loss of the batches. Raises `TimeoutError` between two batches after the deadline."""
         options, total = self.options, self.batches_per_epoch()
         rng = np.random.default_rng([options.seed, self._epoch])
-        losses = []
+        losses: list[float] = []
         self.model.train()
         with _seeded(int(rng.integers(2**62)), self.device):
             for lesson, batch in draw_batches(
@@ -247,22 +247,21 @@ class Trainer:
         return sum(-(-len(lesson.arcs) // self.options.batch_size) for lesson in self.lessons)
 
     @torch.no_grad()
-    def places(self) -> Places:
-        """Where the present model puts all nodes."""
+    def places(self, inputs: torch.Tensor | None) -> Places:
+        """Where the present model puts all nodes, given their inputs."""
         self.model.eval()
-        return self.model.encoder(self.inputs)
+        return self.model.encoder(_to(inputs, self.device))
 
     @torch.no_grad()
     def evaluate(self, loss: float) -> float:
         """Score the present model on the validation, note it, and keep the model if it is the best so far."""
-        places = self.places()
+        places = self.places(self.inputs)
         scores: dict[str, float] = {}
         if self.validation is not None:
             scores = score_links(self.validation, lambda pairs: self._logits(places, pairs))
-        known = [value for value in scores.values() if math.isfinite(value)]
-        score = float(np.mean(known)) if known else float(self._epoch)  # nothing to compare: the last is kept
+        score = mean_score(scores)
         self.record.history.append({"epoch": self._epoch, "loss": loss, **scores})
-        if score > self.record.best_score or self._best is None:
+        if self._best is None or not score <= self.record.best_score:  # without scores, the last is kept
             self.record.best_score, self.record.best_epoch = score, self._epoch
             self._best = deepcopy(self.model.state_dict())
         return score
@@ -279,6 +278,8 @@ class Trainer:
         Ctrl-C and the time limit end the training early; what was best until then is kept, and the status says why.
         """
         deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+        if self.shard[1] > 1 and time_limit is not None:
+            raise ValueError("time_limit needs a single process: several would not stop at the same step.")
         self.resume(checkpoint)
         written, loss = time.perf_counter(), math.nan
         best = "-" if self._best is None else f"{self.record.best_score:.2f}"
@@ -295,7 +296,7 @@ class Trainer:
                     self.evaluate(loss)
                     best = f"{self.record.best_score:.2f}"
                     behind = (self._epoch - self.record.best_epoch) / self.options.evaluate_every
-                    if self.validation is not None and behind >= self.options.patience:
+                    if behind >= self.options.patience:
                         self.record.status = "patience"
                         break
                 if (
@@ -345,6 +346,18 @@ class Trainer:
     def _logits(self, places: Places, pairs: np.ndarray) -> np.ndarray:
         at = torch.as_tensor(np.ascontiguousarray(pairs), device=self.device)
         return self.model.logits(places, at).double().cpu().numpy()
+
+
+def mean_score(scores: dict[str, float]) -> float:
+    """Mean of the scores of the tasks that have any pairs; NaN if none has.
+
+    Examples
+    --------
+    >>> mean_score({"direction": 90.0, "existence_mixed": 80.0, "existence_random": float("nan")})
+    85.0
+    """
+    known = [value for value in scores.values() if math.isfinite(value)]
+    return float(np.mean(known)) if known else math.nan
 
 
 def one_cycle(done: float) -> float:

@@ -231,7 +231,7 @@ def run_table1(
     out: str | os.PathLike[str] = "table1",
     *,
     geometries: Sequence[str] = GEOMETRIES,
-    ranking_weights: Sequence[float] = (0.06,),
+    ranking_weights: Sequence[float] = (0.04,),
     temperature: float = 0.1,
     seed: int = 0,
     max_iter: int = 400,

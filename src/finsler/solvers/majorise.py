@@ -34,6 +34,7 @@ class Run:
     n_passes: int
     status: str
     message: str
+    last: Evaluation | None = None  # at `coordinates`
 
 
 class Anderson:
@@ -45,12 +46,12 @@ class Anderson:
     stress does not rise.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int = MEMORY) -> None:
+        self.memory = memory
         self._last: tuple[Array, Array] | None = None  # the point before, and its step
-        self._dX = self._dF = np.empty(
-            (0, 0)
-        )  # differences of points and of steps, a row each, oldest overwritten
-        self._gram = np.empty((0, 0))  # of the rows of dF
+        # Differences of points and of steps, a row each, the oldest overwritten; and the products of the latter.
+        self._dX = self._dF = np.empty((0, 0))
+        self._gram = np.empty((0, 0))
         self._count = 0
         self._rest = 0  # iterations until combining is tried again
         self._next_rest = 2
@@ -67,7 +68,7 @@ class Anderson:
         relaxed = X + RELAX * now.step
         if self._count == 0 or not calm or self._rest >= 0:
             return relaxed, False
-        held = slice(min(self._count, MEMORY))
+        held = slice(min(self._count, self.memory))
         gram = self._gram[held, held].copy()
         # A touch of ridge: differences of steps become nearly parallel close to the solution.
         gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
@@ -81,9 +82,9 @@ class Anderson:
     def _remember(self, dX: Array, dF: Array) -> None:
         """Add a pair of differences, and its products with the others."""
         if self._dX.shape[1] != dX.size:
-            self._dX, self._dF = np.zeros((MEMORY, dX.size)), np.zeros((MEMORY, dX.size))
-            self._gram = np.zeros((MEMORY, MEMORY))
-        row = self._count % MEMORY
+            self._dX, self._dF = np.zeros((self.memory, dX.size)), np.zeros((self.memory, dX.size))
+            self._gram = np.zeros((self.memory, self.memory))
+        row = self._count % self.memory
         self._dX[row], self._dF[row] = dX.T.ravel(), dF.T.ravel()
         self._gram[row] = self._gram[:, row] = self._dF @ self._dF[row]
         self._count += 1
@@ -111,18 +112,21 @@ def majorise(
     deadline: float,
     callback: Callback | None,
     progress: Progress,
+    memory: int = MEMORY,
+    first: Evaluation | None = None,
+    done: int = 0,
 ) -> Run:
     """Minimise a problem from one start.
 
     Stops when the next plain step is sure to take off less than ``tol`` times the stress, when the stress is below
     ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline`` (a ``time.perf_counter`` value), when the callback
-    returns True, or at Ctrl-C; in every case with the best point so far.
+    returns True, or at Ctrl-C; in every case with the best point so far. ``memory`` earlier steps are combined where
+    it accelerates; ``first`` is the pass at the start, if one was made already. Iterations are counted from ``done`` on.
     """
     began = time.perf_counter()
-    anderson = Anderson()
-    X = np.asfortranarray(
-        start
-    )  # an axis after the other: so are steps, and sums of them run along the points
+    anderson = Anderson(memory)
+    # An axis after the other: so are steps, and sums of them run along the points.
+    X = np.asfortranarray(start)
     history: list[float] = []
     n_passes = 0
     now: Evaluation | None = None
@@ -139,19 +143,20 @@ def majorise(
             omega if now is None else now.omega,
             stress,
             history,
-            max(len(history) - 1, 0),
+            done + max(len(history) - 1, 0),
             n_passes,
             status,
             message,
+            now,
         )
 
     try:
-        now = evaluate(X, omega)
+        now = evaluate(X, omega) if first is None else first
         history.append(now.stress)
         while True:
-            n_iter = len(history) - 1
+            n_iter = done + len(history) - 1
             progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
-            if callback is not None and n_iter > 0:
+            if callback is not None and n_iter > done:
                 info = Iteration(n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began)
                 if callback(info):
                     return end("stopped", f"The callback stopped it after {n_iter} iterations.")
@@ -182,5 +187,5 @@ def majorise(
             history.append(now.stress)
     except KeyboardInterrupt:
         return end(
-            "interrupted", f"Ctrl-C after {max(len(history) - 1, 0)} iterations; this is the best so far."
+            "interrupted", f"Ctrl-C after {done + max(len(history) - 1, 0)} iterations; this is the best so far."
         )

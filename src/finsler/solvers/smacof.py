@@ -98,18 +98,18 @@ def smacof(
     ('converged', 0.4)
     """
     began = time.perf_counter()
-    _check(n_components, n_init, max_iter, tol, time_limit)
+    check_options(n_components, n_init, max_iter, tol, time_limit)
     home = data if isinstance(data, Home) else InMemory(data, n_jobs)
     rng = check_random_state(random_state)
     total = home.total
-    given = _given_start(init, home.n_points, n_components, total)
+    given = given_start(init, home.n_points, n_components, total)
 
     clear: bool | None = None
     note = ""
     if alpha == "auto":
         start_alpha, clear, note = _choose_alpha(home.evidence(), n_components)
     else:
-        start_alpha = _number(alpha)
+        start_alpha = number(alpha)
     omega = drift_vector(start_alpha, n_components)
     fitted = clear is not None and start_alpha > 0
     problem = home.problem(None if fitted else omega)
@@ -246,7 +246,7 @@ def _leave_subspace(
     return X + 1e-3 * size * rng.standard_normal(X.shape)
 
 
-def _given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | None:
+def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | None:
     if isinstance(init, str):
         if init not in ("classical", "isomap", "random"):
             raise ValueError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
@@ -265,13 +265,13 @@ def _given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array |
     return X
 
 
-def _number(alpha: Any) -> float:
+def number(alpha: Any) -> float:
     if not isinstance(alpha, Real) or not 0 <= float(alpha) < 1:
         raise ValueError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
     return float(alpha)
 
 
-def _check(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: Any) -> None:
+def check_options(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: Any) -> None:
     for name, value, least in (
         ("n_components", n_components, 1),
         ("n_init", n_init, 1),

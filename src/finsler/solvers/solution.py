@@ -39,6 +39,10 @@ class Solution:
         Whether the data determine alpha; None if alpha was given.
     note : str
         What else the user should know, in words.
+    total : float or None
+        Weighted sum of squared dissimilarities, where the solver saw only some of the pairs.
+    per_point : ndarray of shape (n,) or None
+        Share of each point in the stress, likewise.
     """
 
     coordinates: Array
@@ -52,6 +56,8 @@ class Solution:
     seconds: float
     alpha_identifiable: bool | None = None
     note: str = ""
+    total: float | None = None
+    per_point: Array | None = None
 
     @property
     def alpha(self) -> float:

@@ -1,0 +1,264 @@
+"""Sparse Finsler stress: maps of graphs too large for all pairs, or of pairs that come in chunks."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from finsler.geometry.randers import drift_vector
+from finsler.inputs.graph_distances import WEIGHTINGS
+from finsler.inputs.pair_stream import PairStream
+from finsler.inputs.pivots import PivotDistances
+from finsler.runtime import Progress
+from finsler.solvers.checkpoint import Checkpoint, State
+from finsler.solvers.drift import frame_of
+from finsler.solvers.majorise import Callback, Run, majorise
+from finsler.solvers.smacof import ONE_WAY_ALPHA, check_options, given_start, number
+from finsler.solvers.solution import Solution
+from finsler.solvers.sparse_initial import EPOCH, coarse_to_fine, partners
+from finsler.solvers.sparse_problem import ArcPairs, PairProblem, SparseProblem, StreamedProblem
+
+Array = NDArray[Any]
+
+MEMORY = 3  # earlier steps that the acceleration combines: they are as large as the map
+SETTLED = 1e-4  # the fitted drift has settled when it moves by less
+
+
+def sparse_smacof(
+    pairs: PivotDistances | PairStream,
+    n_components: int = 2,
+    alpha: float | str = "auto",
+    *,
+    arcs: ArcPairs | None = None,
+    weighting: str = "uniform",
+    bound: float = 0.0,
+    init: str | ArrayLike = "pivots",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    time_limit: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 30.0,
+    verbose: bool | int | str = "auto",
+) -> Solution:
+    """Minimise the Finsler stress over some of the pairs.
+
+    Parameters
+    ----------
+    pairs : PivotDistances or PairStream
+        Every node with some pivots, see :func:`~finsler.inputs.pivots.pivot_distances`; or any pairs in chunks.
+    n_components : int
+        Dimension of the map, the height included.
+    alpha : float in [0, 1) or "auto"
+        Drift, or "auto" to fit it to the data.
+    arcs : ArcPairs, optional
+        Arcs of the graph, which count beside the pivots; only with `PivotDistances`.
+    weighting : {"uniform", "inverse", "inverse-square"}
+        Weight of a pair at distance d: 1, 1/d or 1/d^2. The pairs of a stream carry their own weights.
+    bound : float
+        Pairs of a node and a pivot without a path are left out (0), or kept at least so far apart.
+    init : {"pivots", "random"} or array-like of shape (n, n_components)
+        Start: a map of the pivots from which all nodes are placed, random points (the only choice of the two for
+        a stream), or given ones.
+    max_iter, tol
+        Iterations at most; it has converged when the next step is sure to lower the stress by less than ``tol`` of it.
+    random_state : int, RandomState instance or None
+        Seed of the coarse map's nodes and of random starts.
+    n_jobs : int, optional
+        Threads; all cores by default. The numbers do not depend on it.
+    callback : callable, optional
+        Called with an :class:`~finsler.solvers.solution.Iteration` after each iteration; returning True stops the run.
+    time_limit : float, optional
+        Seconds after which the best map so far is returned.
+    checkpoint : path-like, optional
+        File that the run writes its state to and, where it exists, goes on from, to the same result as if it had never
+        been stopped. Needs an integer `random_state`.
+    checkpoint_seconds : float
+        Time between two writes, at least.
+    verbose : bool, int or "auto"
+        Progress line.
+
+    Returns
+    -------
+    Solution
+        Its ``stress`` is the sum over the pairs, in which each pivot weighs as much as its region: an estimate of
+        the stress over all pairs. ``total`` is the sum of squares that goes with it.
+
+    Examples
+    --------
+    >>> from finsler.datasets.city import make_city
+    >>> from finsler.inputs.graph import as_digraph
+    >>> from finsler.inputs.pivots import pivot_distances
+    >>> city = as_digraph(make_city(400).graph)
+    >>> solution = sparse_smacof(pivot_distances(city, 20), arcs=ArcPairs.of(city.matrix, hops=True))
+    >>> solution.status, bool(solution.stress < 0.03 * solution.total)
+    ('converged', True)
+    """
+    began = time.perf_counter()
+    check_options(n_components, 1, max_iter, tol, time_limit)
+    if weighting not in WEIGHTINGS:
+        raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
+    streamed = isinstance(pairs, PairStream)
+    if isinstance(init, str) and init not in ("pivots", "random"):
+        raise ValueError(f"init must be 'pivots', 'random' or an array, got {init!r}.")
+    if not 0 <= bound < np.inf:
+        raise ValueError(f"bound must be a number that is not negative, got {bound!r}.")
+    deadline = np.inf if time_limit is None else began + time_limit
+    progress = Progress("sparse stress", verbose)
+    fixed = None if alpha == "auto" else number(alpha)
+    power = int(WEIGHTINGS[weighting])
+    rng = check_random_state(random_state)
+    file = None
+    if checkpoint is not None:
+        if not isinstance(random_state, int | np.integer):
+            raise ValueError(f"checkpoint needs an integer random_state, got {random_state!r}.")
+        about = _about(pairs, n_components, alpha, weighting, bound, init, int(random_state), arcs is not None)
+        file = Checkpoint(checkpoint, about, checkpoint_seconds)
+    state = None if file is None else file.load()
+
+    problem: PairProblem
+    if isinstance(pairs, PairStream):
+        problem = StreamedProblem(pairs, None)
+    else:
+        relayed = partners(pairs, check_random_state(random_state), n_jobs)
+        problem = SparseProblem(
+            pairs, None, arcs, power=power, bound=bound, hold=isinstance(init, str) and init == "pivots", relayed=relayed,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+    if state is None:
+        state = _start(problem, n_components, fixed, init, rng, progress, n_jobs)
+    if streamed:
+        problem.evaluate(state.coordinates, state.omega)  # reads everything once: bad chunks show before the work
+    state, run = _epochs(
+        problem, state, fitted=fixed is None, max_iter=max_iter, tol=tol, deadline=deadline, callback=callback,
+        progress=progress, file=file,
+    )  # fmt: skip
+    progress.close(run.message)
+    X = (run.coordinates - run.coordinates.mean(axis=0)) @ frame_of(run.omega)
+    drift = drift_vector(float(np.linalg.norm(run.omega)), n_components)
+    final = problem.evaluate(X, drift)
+    assert problem.per_point is not None
+    return Solution(
+        coordinates=X,
+        drift=drift,
+        stress=final.stress,
+        history=np.array(state.history),
+        n_iter=run.n_iter,
+        n_passes=state.n_passes + 1,
+        status=run.status,
+        message=run.message,
+        seconds=time.perf_counter() - began,
+        alpha_identifiable=state.clear,
+        note=state.note,
+        total=problem.square,
+        per_point=problem.per_point / (problem.per_point.sum() or 1.0),
+    )
+
+
+def _epochs(
+    problem: PairProblem,
+    state: State,
+    *,
+    fitted: bool,
+    max_iter: int,
+    tol: float,
+    deadline: float,
+    callback: Callback | None,
+    progress: Progress,
+    file: Checkpoint | None,
+) -> tuple[State, Run]:
+    """Run the loop a few iterations at a time.
+
+    Between two epochs the acceleration forgets and a fitted drift is fitted anew, so that the coordinates and the drift
+    are all that a run has to know to go on.
+    """
+    # A drift that the data hardly determine stays as the coarse map found it.
+    fitted = fitted and state.clear is not False and bool(np.any(state.omega))
+    while True:
+        if file is not None:
+            file.save(state)
+        done = max(len(state.history) - 1, 0)
+        run = majorise(
+            problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH), tol=tol,
+            exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress, memory=MEMORY, done=done,
+        )  # fmt: skip
+        history = state.history + run.history[1:] if state.history else run.history
+        state = replace(state, history=history, n_passes=state.n_passes + run.n_passes)
+        goes_on = run.status == "max_iter" and run.n_iter < max_iter
+        if not goes_on and run.status != "converged":
+            return state, run
+        state.coordinates, state.omega = run.coordinates, run.omega
+        if run.status == "converged" and (not fitted or run.n_iter >= max_iter):
+            return state, run
+        if fitted:
+            omega = problem.fit_drift(state.coordinates, state.omega)
+            state.n_passes += 1
+            moved = float(np.linalg.norm(omega - state.omega))
+            Q = frame_of(omega)
+            state.coordinates, state.omega = state.coordinates @ Q, omega @ Q
+            if run.status == "converged" and moved < SETTLED:
+                return state, replace(run, coordinates=state.coordinates, omega=state.omega)
+
+
+def _start(
+    problem: PairProblem,
+    m: int,
+    alpha: float | None,
+    init: str | ArrayLike,
+    rng: np.random.RandomState,
+    progress: Progress,
+    n_jobs: int | None,
+) -> State:
+    """State before the first iteration."""
+    n = problem.n_points
+    if isinstance(problem, SparseProblem) and isinstance(init, str) and init == "pivots":
+        start = coarse_to_fine(
+            problem.data, m, "auto" if alpha is None else alpha, problem.arcs, power=problem.power, bound=problem.bound,
+            rng=rng, n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+        return State(start.coordinates, start.omega, [], start.n_passes, start.clear, start.note)
+    omega = drift_vector(ONE_WAY_ALPHA if alpha is None else alpha, m)
+    if isinstance(init, str):
+        X = rng.standard_normal((n, m))
+        return State(X * _spread(problem, X, omega), omega, [], 3, None, "")
+    problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
+    X = given_start(init, n, m, problem.square)
+    return State(X, omega, [], 1, None, "")
+
+
+def _spread(problem: PairProblem, X: Array, omega: Array) -> float:
+    """Size at which random points are about as far apart as the data say, from the stress at three sizes."""
+    # stress(c X) = a c^2 - 2 b c + total, whatever X; so two values give the best c.
+    total = problem.evaluate(X * 0.0, omega).stress
+    one = problem.evaluate(X, omega).stress
+    two = problem.evaluate(2 * X, omega).stress
+    a = (two - 2 * one + total) / 2
+    b = (4 * one - two - 3 * total) / -4
+    return float(b / a) if a > 0 and b > 0 else 1.0
+
+
+def _about(
+    pairs: PivotDistances | PairStream, m: int, alpha: float | str, weighting: str, bound: float, init: Any, seed: int,
+    with_arcs: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """What a checkpoint must agree with."""
+    given = init if isinstance(init, str) else float(np.asarray(init, dtype=float).sum())
+    about = {"n_components": m, "alpha": alpha, "weighting": weighting, "bound": bound, "init": given, "seed": seed}
+    if isinstance(pairs, PairStream):
+        return {**about, "n_points": pairs.n_points}
+    some = slice(None, None, max(1, pairs.n_nodes // 100_000))
+    return {
+        **about,
+        "n_points": pairs.n_nodes,
+        "arcs": with_arcs,
+        "pivots": pairs.pivots.tolist(),
+        "distances": float(pairs.out_of[some].sum(dtype=float) + 2 * pairs.into[some].sum(dtype=float)),
+    }

@@ -1,0 +1,429 @@
+"""LinkPredictor: what it learns, what it returns, what it refuses, and that nothing leaks."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+torch = pytest.importorskip("torch")
+
+from finsler.learn import crossfit, fitting, training  # noqa: E402
+from finsler.learn.links import LinkPredictor  # noqa: E402
+from finsler.learn.tasks import LinkTasks, PairTask, split_links  # noqa: E402
+
+FAST = {"n_components": 8, "epochs": 8, "random_state": 0, "n_jobs": 1, "verbose": False}
+ENCODED = {**FAST, "folds": 2, "ppr_rank": 8, "text_rank": 8, "width": 16}
+
+
+def papers(n=120, groups=4, seed=0):
+    """Papers that cite older ones, mostly of their own field; words that tell the field."""
+    rng = np.random.default_rng(seed)
+    field = rng.integers(groups, size=n)
+    arcs = set()
+    for i in range(groups, n):
+        older = np.arange(i)
+        chance = np.where(field[older] == field[i], 1.0, 0.02)
+        arcs |= {(i, int(j)) for j in rng.choice(older, min(i, 5), replace=False, p=chance / chance.sum())}
+    words = (rng.random((n, 20)) < 0.1 + 0.5 * (np.arange(20) % groups == field[:, None])).astype(float)
+    return np.array(sorted(arcs)), words
+
+
+def as_matrix(arcs, n):
+    return csr_array((np.ones(len(arcs)), (arcs[:, 0], arcs[:, 1])), shape=(n, n))
+
+
+def quick(seed=0, **options):
+    arcs, _ = papers(seed=seed)
+    return LinkPredictor(**{**FAST, "encoder": "direct", **options}).fit(as_matrix(arcs, 120)), arcs
+
+
+def test_learns_fields_and_direction():
+    arcs, words = papers(300)
+    split = split_links(arcs, n_nodes=300)
+    model = LinkPredictor(**{**FAST, "epochs": 30}, folds=3, ppr_rank=16)
+    model.fit(as_matrix(split.observed, 300), words, validation=split.validation)
+    scores = model.score(split.test)
+    assert scores["direction"] > 85
+    assert scores["existence_mixed"] > 80
+    assert set(model.validation_scores_) >= {"features", "structure", "direct"}
+    assert model.encoder_ in model.validation_scores_
+
+
+def test_useless_features_do_not_hurt_because_they_are_compared():
+    arcs, _ = papers()
+    noise = np.random.default_rng(0).normal(size=(120, 30))
+    model = LinkPredictor(**ENCODED).fit(as_matrix(arcs, 120), noise)
+    kinds = {k: v for k, v in model.validation_scores_.items() if "ensemble" not in k}
+    assert model.encoder_ == max(kinds, key=kinds.get)
+
+
+def test_labels_are_kept_everywhere():
+    nx = pytest.importorskip("networkx")
+    arcs, _ = papers()
+    graph = nx.DiGraph([(f"p{i}", f"p{j}") for i, j in arcs.tolist()])
+    model = LinkPredictor(**FAST, encoder="direct").fit(graph)
+    assert model.labels_ == list(graph.nodes)
+    probability = model.predict_proba([("p100", "p3"), ("p3", "p100")])
+    assert ((probability > 0) & (probability < 1)).all()
+    forward = model.predict_direction([("p100", "p3"), ("p3", "p100")])
+    assert forward.sum() == pytest.approx(1)
+    assert forward[0] > 0.5
+    assert model.transform(["p5"]).tolist() == [model.embedding_[model.labels_.index("p5")].tolist()]
+    ranked = model.rank("p100", k=5)
+    assert all(isinstance(label, str) for label, _ in ranked)
+    assert model.result_.labels == model.labels_
+
+
+def test_rank_is_sorted_and_leaves_out_known_arcs():
+    model, arcs = quick()
+    known = set(arcs[arcs[:, 0] == 100, 1].tolist())
+    new = model.rank(100, k=200)
+    assert len(new) == 119 - len(known)
+    assert [p for _, p in new] == sorted((p for _, p in new), reverse=True)
+    assert not known & {label for label, _ in new}
+    assert 100 not in {label for label, _ in new}
+    every = model.rank(100, k=200, exclude_known=False)
+    assert known <= {label for label, _ in every}
+    pairs = [(100, label) for label, _ in every]
+    assert np.allclose(model.predict_proba(pairs), [p for _, p in every])
+    with pytest.raises(ValueError, match="k must be a whole number from 1 on; found 0"):
+        model.rank(100, k=0)
+
+
+def test_probabilities_follow_from_the_map():
+    """With the paper's decoder and one member, the Embedding's distances give the probabilities."""
+    model, _ = quick(node_radii=False, radius=3.0, temperature=2.0, alpha=0.4)
+    assert model.alpha_ == pytest.approx(0.4, abs=1e-6)
+    d = model.result_.distance(7, 3)
+    assert model.predict_proba([(7, 3)])[0] == pytest.approx(1 / (1 + np.exp((d**2 - 3.0) / 2.0)), rel=1e-5)
+
+
+def test_saved_model_is_the_same(tmp_path):
+    arcs, words = papers()
+    graph = [(f"p{i}", f"p{j}") for i, j in arcs.tolist()]
+    model = LinkPredictor(**ENCODED, encoder="features").fit(graph, words)
+    again = LinkPredictor.load(model.save(tmp_path / "model.npz"))
+    pairs = [("p100", "p3"), ("p7", "p50")]
+    assert np.array_equal(model.predict_proba(pairs), again.predict_proba(pairs))
+    assert model.rank("p100", 4) == again.rank("p100", 4)
+    assert again.labels_ == model.labels_
+    assert again.get_params() == model.get_params()
+    assert again.history_ == model.history_
+    assert np.array_equal(again.result_.coordinates, model.result_.coordinates)
+    (tmp_path / "bad.npz").write_bytes(b"x")
+    with pytest.raises(ValueError, match="not a file that finsler saved"):
+        LinkPredictor.load(tmp_path / "bad.npz")
+    model.result_.save(tmp_path / "map.npz")
+    with pytest.raises(ValueError, match="holds a saved embedding, not a saved link predictor"):
+        LinkPredictor.load(tmp_path / "map.npz")
+
+
+def test_map_can_be_plotted_explored_and_printed(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    model, _ = quick(n_components=2)
+    model.result_.plot()
+    assert model.result_.explore(tmp_path / "map.html").stat().st_size > 1000
+    assert "direct" in model.result_.summary()
+
+
+def test_same_seed_same_numbers_for_any_threads():
+    arcs, words = papers()
+    fits = [
+        LinkPredictor(**{**ENCODED, "n_jobs": jobs}).fit(as_matrix(arcs, 120), words) for jobs in (1, 1, 2)
+    ]
+    assert np.array_equal(fits[0].embedding_, fits[1].embedding_)
+    assert np.allclose(
+        fits[0].embedding_, fits[2].embedding_, atol=1e-3
+    )  # matrix products may round otherwise
+
+
+def test_scikit_learn_manners():
+    model = LinkPredictor(n_components=5, alpha=0.5)
+    assert clone(model).get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        model.predict_proba([(0, 1)])
+
+
+def test_features_as_table_follow_its_index():
+    pd = pytest.importorskip("pandas")
+    arcs, words = papers()
+    graph = [(f"p{i}", f"p{j}") for i, j in arcs.tolist()]
+    nodes = LinkPredictor(**{**FAST, "epochs": 1}, encoder="direct").fit(graph).labels_
+    order = [int(name[1:]) for name in nodes]
+    table = pd.DataFrame(words[order], index=nodes)
+    options = {**ENCODED, "encoder": "features"}
+    straight = LinkPredictor(**options).fit(graph, table)
+    shuffled = LinkPredictor(**options).fit(graph, table.sample(frac=1, random_state=0))
+    sparse = LinkPredictor(**options).fit(graph, csr_array(words[order]))
+    assert np.array_equal(straight.embedding_, shuffled.embedding_)
+    assert np.allclose(straight.embedding_, sparse.embedding_, atol=1e-3)
+    with pytest.raises(ValueError, match="features, index: no node is labelled 'x'"):
+        LinkPredictor(**options).fit(graph, table.rename(index={nodes[0]: "x"}))
+
+
+def test_undirected_graph_is_learned_without_a_direction():
+    nx = pytest.importorskip("networkx")
+    graph = nx.karate_club_graph()
+    model = LinkPredictor(**ENCODED).fit(graph)
+    assert model.predict_proba([(0, 1)]).shape == (1,)
+
+
+def test_checkpoint_resumes_and_refuses_another_graph(tmp_path, monkeypatch):
+    arcs, words = papers()
+    graph = as_matrix(arcs, 120)
+    options = {**ENCODED, "encoder": "features", "checkpoint_every": 0.0}
+    whole = LinkPredictor(**options).fit(graph, words)
+    epochs = []
+    run = training.Trainer.run_epoch
+
+    def break_down(self, *args):
+        epochs.append(1)
+        if len(epochs) == 12:  # in the second member
+            raise MemoryError
+        return run(self, *args)
+
+    monkeypatch.setattr(training.Trainer, "run_epoch", break_down)
+    with pytest.raises(MemoryError):
+        LinkPredictor(**options, checkpoint=tmp_path).fit(graph, words)
+    resumed = LinkPredictor(**options, checkpoint=tmp_path).fit(graph, words)
+    assert len(epochs) == 12 + 5
+    assert np.array_equal(whole.embedding_, resumed.embedding_)
+    pairs = arcs[:9]
+    assert np.array_equal(whole.predict_proba(pairs), resumed.predict_proba(pairs))
+    with pytest.raises(ValueError, match="checkpoint of another graph, other features or other options"):
+        LinkPredictor(**options, checkpoint=tmp_path).fit(as_matrix(arcs[1:], 120), words)
+    with pytest.raises(ValueError, match="checkpoint needs a random_state"):
+        LinkPredictor(**{**options, "random_state": None}, checkpoint=tmp_path).fit(graph, words)
+
+
+def test_time_limit_and_interrupt_keep_what_there_is(monkeypatch):
+    with pytest.warns(ConvergenceWarning, match="time_limit=0.01 s was reached"):
+        model, _ = quick(epochs=100_000, time_limit=0.01)
+    assert model.status_ == "time_limit"
+    assert np.isfinite(model.embedding_).all()
+    step = training.Trainer.step
+    count = []
+
+    def interrupted(self, *args):
+        count.append(1)
+        if len(count) == 5:
+            raise KeyboardInterrupt
+        return step(self, *args)
+
+    monkeypatch.setattr(training.Trainer, "step", interrupted)
+    with pytest.warns(ConvergenceWarning, match="it was interrupted"):
+        model, _ = quick()
+    assert model.status_ == "interrupted"
+
+
+# Nothing leaks
+
+
+def test_held_out_pairs_reach_neither_training_nor_inputs(monkeypatch):
+    """Everything that training and inputs are made of is recorded; no held-out pair is in it, in either direction."""
+    arcs, words = papers()
+    split = split_links(arcs, n_nodes=120)
+    held_out = {tuple(p) for pairs in (split.test_pairs, split.validation_pairs) for p in pairs.tolist()}
+    positives, sources = [], []
+    draw, inputs, heights = training.draw_batches, crossfit.node_inputs, fitting.springrank
+
+    def spy_draw(lessons, observed, **options):
+        sources.extend(lesson.arcs for lesson in lessons)
+        for lesson, batch in draw(lessons, observed, **options):
+            positives.append(batch.pairs()[0][: len(batch.arcs) + batch.one_way.sum()])
+            yield lesson, batch
+
+    def spy_inputs(arcs, *args, **options):
+        sources.append(arcs)
+        return inputs(arcs, *args, **options)
+
+    def spy_heights(arcs, *args, **options):
+        sources.append(arcs)
+        return heights(arcs, *args, **options)
+
+    monkeypatch.setattr(training, "draw_batches", spy_draw)
+    monkeypatch.setattr(crossfit, "node_inputs", spy_inputs)
+    monkeypatch.setattr(fitting, "springrank", spy_heights)
+    model = LinkPredictor(**ENCODED).fit(as_matrix(split.observed, 120), words, validation=split.validation)
+    assert len(model.validation_scores_) >= 3  # all kinds of model took part
+    for seen in (positives, sources):
+        pairs = {tuple(sorted(p)) for part in seen for p in part.tolist()}
+        assert len(pairs) > 100
+        assert not pairs & held_out
+
+
+def test_what_is_learned_does_not_depend_on_the_test_pairs():
+    """Two graphs with the same observed arcs and other held-out ones give the same model, number by number."""
+    arcs, words = papers()
+    split = split_links(arcs, n_nodes=120)
+    fits = [
+        LinkPredictor(**ENCODED).fit(as_matrix(part.observed, 120), words, validation=split.validation)
+        for part in (
+            split,
+            split_links(np.concatenate([split.observed, split.validation_pairs]), n_nodes=120),
+        )
+    ]
+    assert not np.array_equal(
+        fits[0].embedding_, fits[1].embedding_
+    )  # other observed arcs: the test can fail
+    again = LinkPredictor(**ENCODED).fit(as_matrix(split.observed, 120), words, validation=split.validation)
+    assert np.array_equal(fits[0].embedding_, again.embedding_)
+
+
+def test_internal_validation_pairs_are_not_trained_on(monkeypatch):
+    arcs, _ = papers()
+    seen = []
+    draw = training.draw_batches
+
+    def spy(lessons, observed, **options):
+        seen.extend(lesson.arcs for lesson in lessons)
+        yield from draw(lessons, observed, **options)
+
+    monkeypatch.setattr(training, "draw_batches", spy)
+    LinkPredictor(**{**FAST, "epochs": 1}, encoder="direct").fit(as_matrix(arcs, 120))
+    inner = split_links(arcs, seed=0, n_nodes=120, test_share=0.0)
+    trained = {tuple(p) for p in seen[0].tolist()}
+    assert len(trained) < len(arcs)
+    assert not trained & {tuple(p) for p in inner.validation_pairs.tolist()}
+
+
+def test_random_orientation_cannot_be_predicted():
+    rng = np.random.default_rng(0)
+    n = 400
+    field = rng.integers(8, size=n)
+    pairs = {
+        tuple(sorted((int(i), int(j))))
+        for i in range(n)
+        for j in rng.choice(np.flatnonzero(field == field[i]), 8)
+    }
+    pairs = np.array([p for p in pairs if p[0] != p[1]])
+    arcs = np.where(rng.random(len(pairs))[:, None] < 0.5, pairs, pairs[:, ::-1])
+    split = split_links(arcs, n_nodes=n)
+    model = LinkPredictor(**{**FAST, "epochs": 30}, encoder="direct", learning_rate=0.05)
+    scores = model.fit(as_matrix(split.observed, n), validation=split.validation).score(split.test)
+    assert abs(scores["direction"] - 50) < 10  # 400 pairs: a standard deviation of about 3
+    assert scores["existence_random"] > 80
+
+
+def test_order_of_the_nodes_changes_scores_only_by_noise():
+    n = 300
+    arcs, _ = papers(n)
+    split = split_links(arcs, n_nodes=n)
+    new = np.random.default_rng(1).permutation(n)
+
+    def renamed(task):
+        return PairTask(new[task.pairs], task.labels)
+
+    def moved(tasks):
+        return LinkTasks(
+            *(renamed(getattr(tasks, k)) for k in ("direction", "existence_mixed", "existence_random"))
+        )
+
+    def fit(observed, validation):
+        return LinkPredictor(**{**FAST, "epochs": 30}, encoder="direct").fit(
+            as_matrix(observed, n), validation=validation
+        )
+
+    plain = fit(split.observed, split.validation).score(split.test)
+    shuffled = fit(new[split.observed], moved(split.validation)).score(moved(split.test))
+    for task in plain:
+        assert abs(plain[task] - shuffled[task]) < 4, task
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("p3", "p999")], "pairs, row 0: no node is labelled 'p999'"),
+        ([("p3", "p4"), ("p3",)], "pairs, row 1: expected two nodes, from and to"),
+        (np.array(["p3", "p4"]), r"pairs must have shape \(P, 2\)"),
+        ([(3, 4)], "pairs, row 0: no node is labelled 3"),
+        (["p3"], "pairs, row 0: expected two nodes"),
+    ],
+)
+def test_bad_pairs(pairs, message):
+    graph = [(f"p{i}", f"p{j}") for i, j in papers(40)[0].tolist()]
+    model = LinkPredictor(**{**FAST, "epochs": 1}, encoder="direct", validation_share=0).fit(graph)
+    with pytest.raises(ValueError, match=message):
+        model.predict_proba(pairs)
+
+
+def test_bad_numbers_of_nodes():
+    model, _ = quick(epochs=1)
+    for pairs in ([(3, 120)], np.array([[3, 4], [3, 120]]), [(-1, 3)], [(True, 3)]):
+        with pytest.raises(ValueError, match=r"row [01]"):
+            model.predict_direction(pairs)
+    with pytest.raises(ValueError, match="source: there is no node 500"):
+        model.rank(500)
+    assert model.predict_proba([]).shape == (0,)
+
+
+def broken_features(kind):
+    words = papers()[1]
+    if kind == "rows":
+        return words[:-1]
+    if kind == "text":
+        return words.astype(str)
+    if kind == "flat":
+        return words[:, 0]
+    words[3, 4] = np.nan
+    return csr_array(words) if kind == "sparse" else words
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "message"),
+    [
+        (
+            "rows",
+            ValueError,
+            r"features must have shape \(120, features\), a row for each node; found \(119, 20\)",
+        ),
+        ("nan", ValueError, "features must be finite; row 3 is not"),
+        ("sparse", ValueError, "features must be finite; row 3 is not"),
+        ("text", TypeError, "features must be numbers"),
+        ("flat", ValueError, "features must have shape"),
+    ],
+)
+def test_bad_features(kind, error, message):
+    with pytest.raises(error, match=message):
+        LinkPredictor(**FAST).fit(as_matrix(papers()[0], 120), broken_features(kind))
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (csr_array((5, 5)), "no arcs"),
+        (csr_array((0, 0)), "no nodes"),
+        ([(0, 1), (1, 2)], "too small or too sparse to split.*validation_share=0"),
+        (np.zeros((1, 1)), "no arcs"),
+    ],
+)
+def test_bad_graphs(graph, message):
+    with pytest.raises(ValueError, match=message):
+        LinkPredictor(**FAST).fit(graph)
+
+
+def test_a_path_can_be_learned_without_validation():
+    model = LinkPredictor(**ENCODED, validation_share=0).fit([(0, 1), (1, 2), (2, 3)])
+    assert np.isfinite(model.predict_proba([(0, 3)])).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 0}, "n_components must be a whole number from 1 on; found 0"),
+        ({"epochs": 2.5}, "epochs must be a whole number"),
+        ({"dropout": 1.0}, r"dropout must be in \[0, 1\)"),
+        ({"learning_rate": -1.0}, "learning_rate must be above 0"),
+        ({"optimiser": "lion"}, "optimiser must be one of 'adam', 'randers-sgd'; found 'lion'"),
+        ({"encoder": "gnn"}, "encoder must be 'auto' or one of"),
+        ({"alpha": 1.0}, "alpha must be between"),
+        ({"validation_share": 1.5}, r"validation_share must be in \[0, 1\)"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        LinkPredictor(**{**FAST, "encoder": "direct", **options}).fit(as_matrix(papers()[0], 120))
