@@ -20,8 +20,8 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-
 from distributed import Client, LocalCluster
+
 from finsler import FinslerMDS
 from finsler.distributed import dask_home
 from finsler.inputs.dissimilarities import as_dissimilarities
