@@ -100,8 +100,9 @@ def pivot_distances(
     """Choose pivots that lie far from each other and measure the paths from and to them.
 
     Each batch of eight takes the node farthest from all pivots so far, three drawn with a chance that grows with the square
-    of that distance, and four drawn from the core, the largest part that is connected both ways: far ones cover the whole
-    graph, but alone they would be its dead ends; those of the core see most of the others, one way or the other.
+    of that distance, and four drawn from the core, the largest part that is connected both ways (or, if there is none
+    to speak of, the nodes with most arcs): far ones cover the whole graph, but alone they would be its dead ends; those of
+    the core see most of the others, one way or the other.
 
     Parameters
     ----------
@@ -139,7 +140,8 @@ def pivot_distances(
     rng = check_random_state(random_state)
     measure = _Hops(graph, n_jobs) if hops else _Lengths(graph, n_jobs)
     progress = Progress("pivots", verbose)
-    core = _core(graph)
+    degree = _degree(graph.matrix)
+    core = _core(graph, degree, h)
     pivots = rng.choice(np.flatnonzero(core), 1)
     apart = np.full(n, np.inf)  # of each node from the pivots so far
     out_of, into = (np.empty((n, h), measure.dtype) for _ in range(2))
@@ -153,7 +155,7 @@ def pivot_distances(
         done = len(pivots)
         if done == h:
             break
-        pivots = np.concatenate([pivots, _choose(apart, pivots, core, min(BATCH, h - done), rng)])
+        pivots = np.concatenate([pivots, _choose(apart, pivots, core, degree, min(BATCH, h - done), rng)])
     progress.close(f"{h} of {h}")
     if hops and max(int(part[part < kernels.FAR].max(initial=0)) for part in _slices(out_of, into)) < 255:
         out_of, into = (_narrow(part) for part in (out_of, into))
@@ -287,20 +289,31 @@ def blocks(n: int) -> Array:
     return np.unique(np.append(np.arange(0, n, BLOCK), n))
 
 
-def _core(graph: Digraph) -> Array:
-    """Which nodes are in the largest part that is connected both ways; all, if that part is small."""
+def _core(graph: Digraph, degree: Array, h: int) -> Array:
+    """Which nodes are in the largest part that is connected both ways; if that is small, the nodes with most arcs."""
     _, part = connected_components(graph.matrix, directed=True, connection="strong")
     sizes = np.bincount(part)
-    core = part == np.argmax(sizes)
-    return core if sizes.max() >= CORE * len(part) else np.ones(len(part), dtype=bool)
+    if sizes.max() >= CORE * len(part):
+        return np.asarray(part == np.argmax(sizes))
+    return np.asarray(degree >= np.partition(degree, -min(4 * h, len(degree)))[-min(4 * h, len(degree))])
 
 
-def _choose(apart: Array, pivots: Array, core: Array, count: int, rng: np.random.RandomState) -> Array:
+def _degree(matrix: Any) -> Array:
+    """Arcs that leave or enter each node."""
+    n = matrix.shape[0]
+    return np.asarray(np.diff(matrix.indptr) + np.bincount(matrix.indices, minlength=n))
+
+
+def _choose(
+    apart: Array, pivots: Array, core: Array, degree: Array, count: int, rng: np.random.RandomState
+) -> Array:
     """Half far from all pivots: the farthest node, then some drawn by the square of their distance; half of the core."""
     finite = np.isfinite(apart)
     chance = np.where(finite, apart, 0.0) ** 2
-    # Nodes that no pivot sees count as far as the farthest: they want a pivot of their own.
-    chance[~finite] = max(float(chance.max()), 1.0)
+    # Nodes that no pivot sees want a pivot of their own; one with many arcs is likely to see many of them.
+    if not finite.all():
+        unseen = degree[~finite]
+        chance[~finite] = max(float(chance.max()), 1.0) * unseen / max(int(unseen.max()), 1)
     if not chance.any():  # all nodes are at no distance from a pivot
         chance[np.setdiff1d(np.arange(len(apart)), pivots)[:1]] = 1.0
     found = [int(np.argmax(chance))]
