@@ -22,8 +22,10 @@ from scipy.spatial import KDTree
 
 from finsler.datasets.city import make_city
 from finsler.inputs.graph import Digraph, as_digraph, largest_component
+from finsler.inputs.graph_distances import graph_distances
 from finsler.inputs.paths import shortest_paths
 from finsler.inputs.pivots import pivot_distances
+from finsler.solvers.smacof import smacof
 from finsler.solvers.sparse import sparse_smacof
 from finsler.solvers.sparse_problem import ArcPairs
 
@@ -77,20 +79,14 @@ def stress_of(X: np.ndarray, graph: Digraph) -> float:
 
 
 def ours(graph: Digraph, mode: str, seed: int) -> np.ndarray:
-    arcs = ArcPairs.of(graph.matrix, True)
-    options = {
-        "alpha": 0.0,
-        "weighting": "inverse-square",
-        "random_state": seed,
-        "n_jobs": 1,
-        "verbose": False,
-    }
+    """What `embed_graph` does for small graphs (full) and for large ones (sparse), with alpha = 0."""
+    options = {"random_state": seed, "n_jobs": 1, "verbose": False}
+    if mode == "full":
+        every = graph_distances(graph, weighting="inverse-square", n_jobs=1)
+        return smacof(every, 2, 0.0, tol=1e-5, **options).coordinates
     data = pivot_distances(graph, PIVOTS, random_state=seed, n_jobs=1)
-    start = sparse_smacof(data, 2, arcs=arcs, **options).coordinates
-    if mode == "sparse":
-        return start
-    everything = pivot_distances(graph, graph.n_nodes, random_state=seed, n_jobs=1)
-    return sparse_smacof(everything, 2, init=start, tol=1e-5, **options).coordinates
+    arcs = ArcPairs.of(graph.matrix, True)
+    return sparse_smacof(data, 2, 0.0, arcs=arcs, weighting="inverse-square", **options).coordinates
 
 
 def theirs(graph: Digraph, mode: str, seed: int) -> np.ndarray:

@@ -218,11 +218,15 @@ def test_history_never_rises_and_the_stress_is_that_of_the_map():
     np.testing.assert_allclose(solution.coordinates.mean(axis=0), 0, atol=1e-9)
 
 
-def ratio_to_dense(graph, n_pivots=50):
+def ratio_to_dense(graph, n_pivots=50, n_seeds=1):
+    """Stress over all pairs of sparse maps, the mean over seeds, over that of the dense solver."""
     data = graph_distances(graph)
-    found = sparse_map(graph, 2, "auto", pivots=n_pivots).embedding
     dense = smacof(data, 2, "auto", max_iter=300, tol=1e-6)
-    return stress(found.coordinates, data.matrix, data.weights, drift=found.drift) / dense.stress
+    maps = [sparse_map(graph, 2, pivots=n_pivots, random_state=seed).embedding for seed in range(n_seeds)]
+    return (
+        np.mean([stress(f.coordinates, data.matrix, data.weights, drift=f.drift) for f in maps])
+        / dense.stress
+    )
 
 
 def test_as_good_as_all_pairs_on_a_city():
@@ -240,10 +244,7 @@ def test_as_good_as_all_pairs_on_real_graphs(name):
     if not path.exists():
         pytest.skip("the real graphs are not beside this checkout")
     graph = largest_component(read_graph(path, weight=None))
-    if name == "openflights":  # a third of it, for time: the hubs and what they reach in one hop
-        degree = np.diff(graph.matrix.indptr)
-        graph = largest_component(graph.subgraph(np.flatnonzero(degree >= np.quantile(degree, 0.6))))
-    assert ratio_to_dense(graph) < 1.12
+    assert ratio_to_dense(graph, n_seeds=3) < 1.1
 
 
 def test_hinge_keeps_unreachable_pairs_apart():

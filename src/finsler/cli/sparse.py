@@ -18,7 +18,7 @@ from finsler.recipes import DENSE_NODES, sparse_map
 
 HELD_OUT = 20  # rows that a map is scored on
 ROWS = 50  # rows that a report looks at
-SPARSE_ITERATIONS, SPARSE_TOL = 200, 1e-5  # in place of the dense solver's defaults
+SPARSE_ITERATIONS = 200  # in place of the dense default
 
 
 def is_sparse(table: Table, method: str, pivots: int | None) -> bool:
@@ -62,7 +62,7 @@ def solve(
         pivots=pivots,
         why=f"{table.graph.n_nodes:,} nodes are many, so it is a sparse map" if method == "auto" else "",
         max_iter=SPARSE_ITERATIONS if fitting.max_iter == usual.max_iter else fitting.max_iter,
-        tol=SPARSE_TOL if fitting.tol == usual.tol else fitting.tol,
+        tol=None if fitting.tol == usual.tol else fitting.tol,
         time_limit=fitting.time_limit,
         random_state=fitting.seed,
         n_jobs=fitting.jobs,

@@ -27,6 +27,7 @@ from finsler.solvers.sparse_problem import ArcPairs, PairProblem, SparseProblem,
 Array = NDArray[Any]
 
 MEMORY = 3  # earlier steps that the acceleration combines: they are as large as the map
+PIVOT_TOL, STREAM_TOL = 3e-4, 1e-5
 SETTLED = 1e-4  # the fitted drift has settled when it moves by less
 
 
@@ -40,7 +41,7 @@ def sparse_smacof(
     bound: float = 0.0,
     init: str | ArrayLike = "pivots",
     max_iter: int = 200,
-    tol: float = 1e-5,
+    tol: float | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     callback: Callback | None = None,
@@ -68,8 +69,12 @@ def sparse_smacof(
     init : {"pivots", "random"} or array-like of shape (n, n_components)
         Start: a map of the pivots from which all nodes are placed, random points (the only choice of the two for
         a stream), or given ones.
-    max_iter, tol
-        Iterations at most; it has converged when the next step is sure to lower the stress by less than ``tol`` of it.
+    max_iter : int
+        Iterations at most.
+    tol : float, optional
+        It has converged when the next step is sure to lower the stress by less than this share of it: by default 3e-4
+        with pivots, which stand for the other pairs so roughly that a finer minimum is no better a map, and 1e-5 for a
+        stream.
     random_state : int, RandomState instance or None
         Seed of the coarse map's nodes and of random starts.
     n_jobs : int, optional
@@ -103,6 +108,8 @@ def sparse_smacof(
     ('converged', True)
     """
     began = time.perf_counter()
+    if tol is None:
+        tol = STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL
     check_options(n_components, 1, max_iter, tol, time_limit)
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")

@@ -31,7 +31,7 @@ FILLED = 0.05  # weight, in the map of the pivots, of pairs that no path joins
 RIDGE = 1e-3  # of the first guess: directions in which the pivots hardly differ are not trusted
 ROUNDS = 12  # of the coarse map, each of `EPOCH` iterations
 EPOCH = 10
-STARTS = 8  # of the map of the pivots
+STARTS = 400  # points that the maps of the pivots have together: more starts where there are few pivots, at least 4
 PARTNERS = 64  # random partners of each node
 MANY = 10_000  # nodes beyond which they would cost more than they are worth
 
@@ -66,7 +66,7 @@ def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed
         Dissimilarities(D, W),
         m,
         alpha,
-        n_init=STARTS,
+        n_init=max(4, STARTS // data.n_pivots),
         max_iter=200,
         tol=1e-5,
         random_state=seed,
