@@ -46,8 +46,10 @@ docs: $(VENV)/.docs
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 bench: $(VENV)/.develop
+	@$(PIP) --editable '.[bench]'
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
+	$(BIN)/python benchmarks/bench_sparse.py --json benchmarks/bench_sparse.json
 
 clean:
 	rm -rf $(VENV) output build docs/_build docs/tutorials docs/gallery docs/reference dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -109,7 +109,8 @@ def to_equal_stress(n, threads, eps=1e-6):
 
         ours = best_time(run, 3)
         return {
-            "n": n, "threads": threads, "eps": eps, "sklearn_seconds": theirs, "finsler_seconds": ours, "ratio": theirs / ours,
+            "n": n, "threads": threads, "eps": eps, "sklearn_seconds": theirs, "finsler_seconds": ours,
+            "ratio": theirs / ours,
             "sklearn_iterations": int(theirs_n), "finsler_passes": found.n_passes, "stress_ratio": found.stress / goal,
         }  # fmt: skip
 

@@ -401,3 +401,14 @@ def test_a_real_ctrl_c_keeps_what_is_done():
     out, _ = process.communicate(timeout=60)
     assert out.strip() == "interrupted True True"
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("seed", [0, 6, 13, 14, 38])
+def test_a_fitted_drift_is_no_worse_than_none_on_noise(seed):
+    # On these the closed form alone leads to a stress 1 to 14 % above that of the map without a drift.
+    rng = np.random.default_rng(seed)
+    D = rng.uniform(1, 2, (20, 20))
+    D = (D + D.T) / 2 + 0.1 * rng.uniform(0, 1, (20, 20))
+    np.fill_diagonal(D, 0)
+    data = as_dissimilarities(D)
+    assert smacof(data, 2, "auto").stress <= 1.0001 * smacof(data, 2, 0.0).stress

@@ -34,6 +34,9 @@ Array = NDArray[np.floating[Any]]
 CLEAR_RISE = 0.1
 ONE_WAY_ALPHA = 0.3  # where the fit starts when no pair is known both ways
 EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
+# Up to this many points a fitted drift is also tried from the start "isomap", which knows no alpha: it costs little, and now
+# and then the closed form leads into a worse valley than the map without a drift.
+SECOND_START = 500
 UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
 
 
@@ -66,7 +69,8 @@ def smacof(
     init : {"classical", "isomap", "random"} or array-like of shape (n, n_components)
         Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
     n_init : int
-        Number of starts; those after the first are random. The best is kept.
+        Number of starts; those after the first are random. The best is kept. A drift that is fitted to few points is
+        tried from both "classical" and "isomap" where the first is asked for.
     max_iter : int
         Iterations per start.
     tol : float
@@ -114,14 +118,18 @@ def smacof(
     fitted = clear is not None and start_alpha > 0
     problem = home.problem(None if fitted else omega)
 
+    kinds = [init if isinstance(init, str) else "given"] + ["random"] * (n_init - 1)
+    if fitted and kinds[0] == "classical" and home.n_points <= SECOND_START:
+        kinds.insert(1, "isomap")
+
     def starts() -> Iterator[Array]:
-        for k in range(n_init):
-            if given is not None and k == 0:
-                X0 = given
-            elif k == 0 and isinstance(init, str) and init == "classical":
+        for kind in kinds:
+            if kind == "classical":
                 X0 = home.classical(n_components, start_alpha)
-            elif k == 0 and isinstance(init, str) and init == "isomap":
+            elif kind == "isomap":
                 X0 = home.isomap(n_components)
+            elif given is not None and kind == "given":
+                X0 = given
             else:
                 X0 = home.random(n_components, rng)
             yield _leave_subspace(X0, problem, omega, total, rng)
@@ -132,7 +140,7 @@ def smacof(
         exact=total * (4 * np.finfo(float).eps) ** 2, accelerate=accelerate,
         deadline=np.inf if time_limit is None else began + time_limit, progress=progress,
     )  # fmt: skip
-    if home.runs_in_parallel and n_init > 1:
+    if home.runs_in_parallel and len(kinds) > 1:
         runs = run_side_by_side(run_from, problem, list(starts()), callback)
     else:
         runs = _run_in_turn(run_from, problem, starts(), callback)
