@@ -19,6 +19,7 @@ import numpy as np
 import s_gd2
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
+from threadpoolctl import threadpool_limits
 
 from finsler.datasets.city import make_city
 from finsler.inputs.graph import Digraph, as_digraph, largest_component
@@ -123,6 +124,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--case", help="only cases whose name contains this")
     options = parser.parse_args()
+    threadpool_limits(1)
     warm = neighbours(3000)
     ours(warm, "full", 0)
     ours(neighbours(12_000), "sparse", 0)
