@@ -263,11 +263,18 @@ def test_callback_time_limit_and_iterations_end_it_with_a_map():
     graph = city(900)
     data, arcs = pivot_distances(graph, 10), None
     seen = []
+    seconds = []
     stopped = sparse_smacof(
-        data, 2, 0.1, arcs=arcs, init="random", callback=lambda it: seen.append(it.n_iter) or len(seen) == 13
+        data,
+        2,
+        0.1,
+        arcs=arcs,
+        init="random",
+        callback=lambda it: seconds.append(it.seconds) or seen.append(it.n_iter) or len(seen) == 13,
     )
     assert stopped.status == "stopped"
     assert seen == list(range(1, 14))  # counted on over the epochs
+    assert seconds == sorted(seconds)
     assert stopped.n_iter == 13
     assert sparse_smacof(data, 2, 0.1, init="random", max_iter=12, tol=0).status == "max_iter"
     late = sparse_smacof(

@@ -162,7 +162,7 @@ def sparse_smacof(
         state = _start(problem, n_components, fixed, init, rng, deadline, progress, n_jobs)
     state, run = _epochs(
         problem, state, fitted=fixed is None, max_iter=max_iter, tol=tol, deadline=deadline, callback=callback,
-        progress=progress, file=file,
+        progress=progress, file=file, began=began,
     )  # fmt: skip
     progress.close(run.message)
     X = (run.coordinates - run.coordinates.mean(axis=0)) @ frame_of(run.omega)
@@ -197,6 +197,7 @@ def _epochs(
     callback: Callback | None,
     progress: Progress,
     file: Checkpoint | None,
+    began: float,
 ) -> tuple[State, Run]:
     """Run the loop a few iterations at a time.
 
@@ -214,6 +215,7 @@ def _epochs(
             problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH),
             tol=tol * problem.unit,
             exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress, memory=MEMORY, done=done,
+            began=began,
         )  # fmt: skip
         history = state.history + run.history[1:] if state.history else run.history
         state = replace(state, history=history, n_passes=state.n_passes + run.n_passes)
