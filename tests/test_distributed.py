@@ -205,6 +205,15 @@ def test_pivots_both_ways(no_client):
     assert distributed.shortest_paths(arcs, []).compute().shape == (0, 60)
 
 
+def test_weights_may_be_lists(no_client):
+    D, _ = noisy_problem("uniform", n=30)
+    weights = 1 + np.arange(900).reshape(30, 30) % 7
+    lists, arrays = (
+        FinslerMDS(alpha=0.2).fit(da.from_array(D, chunks=15), weights=w) for w in (weights.tolist(), weights)
+    )
+    np.testing.assert_array_equal(lists.embedding_, arrays.embedding_)
+
+
 def test_bad_input_is_refused_where_the_user_sees_it(no_client):
     D, _ = noisy_problem("uniform", n=40)
     bad = D.copy()

@@ -188,6 +188,17 @@ def test_bad_input_is_refused(tmp_path):
         FinslerMDS().fit("d.csv")
     with pytest.raises(FileNotFoundError):
         FinslerMDS().fit(tmp_path / "nothing.npy")
+    np.save(tmp_path / "d.npy", D)
+    whole = (tmp_path / "d.npy").read_bytes()
+    for part in (b"", whole[:50], whole[:5000]):
+        (tmp_path / "d.npy").write_bytes(part)
+        with pytest.raises(ValueError, match=r"d\.npy' is not a whole \.npy file"):
+            FinslerMDS().fit(tmp_path / "d.npy")
+    for kind in (D.dtype.newbyteorder(), np.longdouble):
+        with pytest.raises(TypeError, match=r"D has dtype .* cannot read where it is"):
+            as_raw_dissimilarities(D.astype(kind))
+        with pytest.raises(TypeError, match=r"weights has dtype .* cannot read where it is"):
+            as_raw_dissimilarities(D, np.ones(D.shape, kind))
     apart = np.ones((200, 200))
     apart[:50, 50:] = apart[50:, :50] = 0
     with pytest.raises(ValueError, match=r"2 unconnected groups.*sizes 150, 50"):

@@ -125,6 +125,11 @@ def test_streams_check_their_chunks():
         list(PairStream(3, [([0.5], [1], [1.0], [1.0])]))
     with pytest.raises(TypeError, match="used up after one pass"):
         PairStream(3, iter([good]))
+    with pytest.raises(TypeError, match="chunks must be a list of chunks"):
+        list(PairStream(3, lambda: None))
+    for n_points in (0, 2.5, "3"):
+        with pytest.raises(ValueError, match="n_points must be a whole number"):
+            PairStream(n_points, [good])
 
 
 def test_streams_from_files(tmp_path):
@@ -137,3 +142,10 @@ def test_streams_from_files(tmp_path):
         list(PairStream.from_files(3, [tmp_path / "c.npz"]))
     with pytest.raises(FileNotFoundError, match="no file"):
         PairStream.from_files(3, [tmp_path / "none.npz"])
+    (tmp_path / "d.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:100])
+    np.save(tmp_path / "e.npy", np.ones(3))
+    for name in ("d.npz", "e.npy"):
+        with pytest.raises(ValueError, match=f"{name}' is not an npz file of numbers"):
+            list(PairStream.from_files(3, [tmp_path / name]))
+    with pytest.raises(TypeError, match="paths must be a list of files"):
+        PairStream.from_files(3, str(tmp_path / "a.npz"))

@@ -263,11 +263,18 @@ def test_callback_time_limit_and_iterations_end_it_with_a_map():
     graph = city(900)
     data, arcs = pivot_distances(graph, 10), None
     seen = []
+    seconds = []
     stopped = sparse_smacof(
-        data, 2, 0.1, arcs=arcs, init="random", callback=lambda it: seen.append(it.n_iter) or len(seen) == 13
+        data,
+        2,
+        0.1,
+        arcs=arcs,
+        init="random",
+        callback=lambda it: seconds.append(it.seconds) or seen.append(it.n_iter) or len(seen) == 13,
     )
     assert stopped.status == "stopped"
     assert seen == list(range(1, 14))  # counted on over the epochs
+    assert seconds == sorted(seconds)
     assert stopped.n_iter == 13
     assert sparse_smacof(data, 2, 0.1, init="random", max_iter=12, tol=0).status == "max_iter"
     late = sparse_smacof(
@@ -404,3 +411,112 @@ def test_labels_and_the_largest_part():
         sparse_map(as_digraph(arcs))
     with pytest.raises(ValueError, match="have no path"):
         sparse_map(as_digraph(arcs[:4]), unreachable="raise", pivots=4)
+
+
+def test_a_graph_without_ways_back_is_not_called_symmetric():
+    tree = as_digraph([(k, k // 2) for k in range(2, 60)])  # every arc leads up, none back
+    found = sparse_map(tree, pivots=10).embedding
+    assert "symmetric" not in found.message
+    assert "pairs known one way only" in found.message
+    assert found.alpha > 0
+
+
+def test_ctrl_c_in_the_coarse_map_is_not_lost(monkeypatch):
+    data, whole = pivot_distances(city(400), 10), SparseProblem.evaluate
+    calls = []
+
+    def evaluate(self, X, omega):
+        calls.append(len(X))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return whole(self, X, omega)
+
+    monkeypatch.setattr(SparseProblem, "evaluate", evaluate)
+    with pytest.raises(KeyboardInterrupt):
+        sparse_smacof(data, 2, 0.1)
+    assert len(calls) == 3
+
+
+def test_a_start_that_the_time_limit_cut_short_is_not_kept(tmp_path):
+    data = pivot_distances(city(400), 10)
+    path = tmp_path / "state.npz"
+    late = sparse_smacof(data, 2, 0.1, time_limit=1e-6, checkpoint=path, checkpoint_seconds=0)
+    assert late.status == "time_limit"
+    assert np.isfinite(late.coordinates).all()
+    assert not path.exists()
+
+
+def test_a_checkpoint_takes_numbers_of_numpy_and_refuses_what_is_damaged(tmp_path):
+    data = pivot_distances(city(400), 5)
+    path = tmp_path / "state.npz"
+    options = {"init": "random", "checkpoint": path, "checkpoint_seconds": 0, "max_iter": 12, "tol": 0}
+    first = sparse_smacof(data, np.int64(2), np.float32(0.25), **options)
+    again = sparse_smacof(data, 2, 0.25, **options)
+    np.testing.assert_array_equal(first.coordinates, again.coordinates)
+    path.write_bytes(path.read_bytes()[:500])
+    with pytest.raises(ValueError, match=r"damaged.*remove the file"):
+        sparse_smacof(data, 2, 0.25, **options)
+    with pytest.raises(ValueError, match="checkpoint_seconds must be a number"):
+        sparse_smacof(data, 2, 0.25, checkpoint=tmp_path / "new.npz", checkpoint_seconds=np.nan)
+
+
+def full_stream(D):
+    i, j = np.nonzero(~np.eye(len(D), dtype=bool))
+    return PairStream(len(D), [(i, j, D[i, j], np.ones(len(i)))])
+
+
+def test_a_checkpoint_of_another_stream_is_refused(tmp_path):
+    D = make_exact_randers(12, n_components=2, alpha=0.3, random_state=0).distances
+    options = {"checkpoint": tmp_path / "state.npz", "checkpoint_seconds": 0, "max_iter": 12, "tol": 0}
+    sparse_smacof(full_stream(D), 2, 0.3, **options)
+    for other in (2 * D, D[::-1, ::-1]):
+        with pytest.raises(ValueError, match="of another run: its pairs is"):
+            sparse_smacof(full_stream(other), 2, 0.3, **options)
+
+
+def test_a_stream_must_be_the_same_at_every_pass_and_hold_something():
+    D = make_exact_randers(12, n_components=2, alpha=0.3, random_state=0).distances
+    used_up = iter(full_stream(D))
+    with pytest.raises(ValueError, match="the first had 132 pairs, this one 0"):
+        sparse_smacof(PairStream(12, lambda: used_up))
+    with pytest.raises(ValueError, match="no pair of two points"):
+        sparse_smacof(PairStream(3, [([0, 1], [1, 2], [np.nan, 1.0], [1.0, 0.0])]))
+    for scale in (0.0, 1e-200, 1e200):
+        with pytest.raises(ValueError, match="ordinary magnitudes"):
+            sparse_smacof(full_stream(scale * D))
+    with pytest.raises(TypeError, match="pairs must be PivotDistances or a PairStream, got ndarray"):
+        sparse_smacof(D)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"n_init": 3}, TypeError, "n_init is not an option of a sparse map"),
+        ({"bound": 3.0}, TypeError, "bound is not an option"),
+        ({"weighting": "cubic"}, ValueError, "weighting must be one of"),
+        ({"far": 3.0}, ValueError, "far must be a positive number and goes with unreachable='hinge'"),
+        ({"far": 0, "unreachable": "hinge"}, ValueError, "far must be a positive number"),
+        ({"pivots": 1}, ValueError, "pivots must be a whole number of at least 2, got 1"),
+        ({"pivots": 2.5}, ValueError, "pivots must be a whole number"),
+    ],
+)
+def test_what_a_sparse_map_refuses_it_refuses_before_the_distances(options, error, match, monkeypatch):
+    monkeypatch.setattr("finsler.recipes.pivot_distances", None)
+    with pytest.raises(error, match=match):
+        embed_graph(city(100), method="sparse", **options)
+
+
+@pytest.mark.parametrize("length", [0.0, 1e-200, 1e200])
+def test_lengths_without_a_scale_are_refused(length):
+    graph = Digraph(csr_array(([length, length, length], ([0, 1, 2], [1, 2, 0])), shape=(3, 3)))
+    with pytest.raises(ValueError, match="mean length of an arc"):
+        sparse_map(graph)
+
+
+def test_too_few_nodes_or_pivots():
+    with pytest.raises(
+        ValueError, match=r"only one node to map\. The largest strongly connected part has 1 of 4"
+    ):
+        sparse_map(as_digraph([(0, 1), (1, 2), (2, 3)]), unreachable="largest")
+    with pytest.raises(ValueError, match=r"1 pivots .* at least 2 pivots"):
+        sparse_smacof(pivot_distances(city(100), 1))

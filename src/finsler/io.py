@@ -49,7 +49,7 @@ def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDA
     """Read back what :func:`save_archive` wrote."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         record = json.loads(arrays.pop("json").tobytes().decode())
         found, version = record.pop("kind"), record.pop("format")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import signature
+from math import inf
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -12,7 +15,7 @@ from numpy.typing import ArrayLike
 from finsler.embedding import Embedding
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
-from finsler.inputs.dissimilarities import as_dissimilarities
+from finsler.inputs.dissimilarities import LARGEST, as_dissimilarities
 from finsler.inputs.graph import Digraph, as_digraph
 from finsler.inputs.graph_distances import (
     POLICIES,
@@ -207,17 +210,29 @@ def sparse_map(
     >>> embedding.n_points == graph.n_nodes, pivots.n_pivots
     (True, 20)
     """
+    # Before the distances, which may take long.
     check_choice("unreachable", unreachable, POLICIES)
     check_choice("connection", connection, ("strong", "weak"))
+    check_choice("weighting", weighting, tuple(WEIGHTINGS))
+    known = signature(sparse_smacof).parameters
+    for name in options:
+        if name not in known or name in ("pairs", "arcs", "bound"):
+            raise TypeError(f"{name} is not an option of a sparse map, which this is (see method).")
+    if far is not None and not (unreachable == "hinge" and 0 < far < inf):
+        raise ValueError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
     digraph, notes = as_digraph(graph), [] if not why else [f"{why}, with {pivots} pivots (see method)."]
     if unreachable == "largest":
         digraph, more = keep_largest(digraph, connection)
         notes += more
-    if digraph.n_nodes > 1:
-        require_one_piece(digraph)
+    if digraph.n_nodes < 2:
+        raise ValueError(" ".join(["There is only one node to map.", *notes]))
+    require_one_piece(digraph)
+    count: Any = pivots
+    if not isinstance(count, Integral) or count < 2:
+        raise ValueError(f"pivots must be a whole number of at least 2, got {pivots!r}.")
     hops = hops or not digraph.weighted
     # In units of the mean arc: single precision serves lengths of any size.
-    unit = 1.0 if hops else float(digraph.matrix.data.mean()) or 1.0
+    unit = 1.0 if hops else _mean_length(digraph)
     scaled = digraph if unit == 1 else replace(digraph, matrix=digraph.matrix / unit)
     shared = {name: options[name] for name in ("random_state", "n_jobs", "verbose") if name in options}
     data = pivot_distances(scaled, pivots, hops=hops, **shared)
@@ -246,6 +261,13 @@ def sparse_map(
         total=(solution.total or 0.0) * unit ** (2 - power),
     )
     return SparseMap(Embedding.from_pairs(solution, digraph.labels, " ".join(notes)), digraph, data)
+
+
+def _mean_length(graph: Digraph) -> float:
+    mean = float(graph.matrix.data.mean())
+    if not 1 / LARGEST < mean < LARGEST:
+        raise ValueError(f"The mean length of an arc is {mean:g}; rescale to ordinary magnitudes.")
+    return mean
 
 
 def embed_points(

@@ -125,6 +125,8 @@ def dask_home(D: Any, weights: Any = None, *, missing: str = "raise", name: str 
     n = rows.shape[0]
     weight_rows = None
     if weights is not None:
+        if not hasattr(weights, "shape"):
+            weights = np.asarray(weights)
         if tuple(weights.shape) != rows.shape:
             raise ValueError(f"weights must have the shape of D, {rows.shape}, got {tuple(weights.shape)}.")
         weights = dask.array.asarray(weights)

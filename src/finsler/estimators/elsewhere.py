@@ -27,7 +27,12 @@ def opened(values: Any) -> Any:
         raise ValueError(
             f"{os.fspath(path)!r} is not the path of a .npy file. Write one with numpy.save, or read the file first."
         )
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(
+            f"{os.fspath(path)!r} is not a whole .npy file of numbers. Write it again with numpy.save."
+        ) from error
 
 
 def is_dask_array(values: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,9 @@ class PairStream:
     """
 
     def __init__(self, n_points: int, chunks: Callable[[], Iterable[Any]] | Iterable[Any]):
-        if n_points < 1:
-            raise ValueError(f"n_points must be at least 1, got {n_points}.")
+        count: Any = n_points
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"n_points must be a whole number of at least 1, got {n_points!r}.")
         if isinstance(chunks, Iterator):
             raise TypeError(
                 "chunks is used up after one pass; give a function that returns a new iterator at each call, or a list."
@@ -46,6 +48,8 @@ class PairStream:
     @classmethod
     def from_files(cls, n_points: int, paths: Sequence[str | os.PathLike[str]]) -> PairStream:
         """Chunks from npz files with the arrays ``i``, ``j``, ``D`` and, if they do not all weigh 1, ``w``."""
+        if isinstance(paths, str | os.PathLike):
+            raise TypeError(f"paths must be a list of files, got the single path {os.fspath(paths)!r}.")
         files = [Path(path) for path in paths]
         for file in files:
             if not file.is_file():
@@ -53,19 +57,23 @@ class PairStream:
 
         def read() -> Iterator[Any]:
             for file in files:
-                with np.load(file, allow_pickle=False) as arrays:
-                    lost = [name for name in ("i", "j", "D") if name not in arrays.files]
-                    if lost:
-                        raise ValueError(
-                            f"{str(file)!r} has no array {lost[0]!r}; it needs i, j, D and may have w."
-                        )
-                    D = arrays["D"]
-                    yield arrays["i"], arrays["j"], D, arrays["w"] if "w" in arrays.files else np.ones(len(D))
+                arrays = _arrays_of(file)
+                lost = [name for name in ("i", "j", "D") if name not in arrays]
+                if lost:
+                    raise ValueError(
+                        f"{str(file)!r} has no array {lost[0]!r}; it needs i, j, D and may have w."
+                    )
+                i, j, D = arrays["i"], arrays["j"], arrays["D"]
+                yield i, j, D, arrays.get("w", np.ones(D.shape))
 
         return cls(n_points, read)
 
     def __iter__(self) -> Iterator[Chunk]:
         chunks = self._chunks() if callable(self._chunks) else self._chunks
+        if not isinstance(chunks, Iterable):
+            raise TypeError(
+                f"chunks must be a list of chunks, or a function that returns an iterator over them; got {chunks!r}."
+            )
         for number, chunk in enumerate(chunks):
             yield self._checked(number, chunk)
 
@@ -94,3 +102,16 @@ class PairStream:
         if not use.all():
             i, j, D, w = i[use], j[use], D[use], w[use]
         return i.astype(np.int64), j.astype(np.int64), D, w
+
+
+def _arrays_of(file: Path) -> dict[str, Array]:
+    """Arrays of an npz file that may hold pairs."""
+    try:
+        with open(file, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in ("i", "j", "D", "w") if name in arrays.files}
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{str(file)!r} is not an npz file of numbers; write one with numpy.savez(file, i=..., j=..., D=..., w=...)."
+        ) from error

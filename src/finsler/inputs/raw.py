@@ -72,6 +72,11 @@ def as_raw_dissimilarities(
         if matrix is not None and np.asarray(matrix).dtype.kind not in "biuf":
             as_float_array(matrix[:1], what)  # says what is wrong with it
             raise TypeError(f"{what} must hold numbers, got dtype {matrix.dtype}.")
+        if matrix is not None and (not matrix.dtype.isnative or matrix.dtype.itemsize > 8):
+            raise TypeError(
+                f"{what} has dtype {matrix.dtype.str}, which this machine's kernels cannot read where it is. Write it "
+                "again as float32 or float64, or raise memory_budget so that it is copied."
+            )
     check_square(np.asarray(D), name)
     if weights is not None and weights.shape != D.shape:
         raise ValueError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")

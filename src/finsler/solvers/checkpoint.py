@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ class Checkpoint:
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"checkpoint: there is no folder {str(self.path.parent)!r}.")
+        if not os.access(self.path.parent, os.W_OK):
+            raise PermissionError(f"checkpoint: the folder {str(self.path.parent)!r} may not be written to.")
+        pause: Any = seconds
+        if not isinstance(pause, Real) or not float(pause) >= 0:
+            raise ValueError(f"checkpoint_seconds must be a number that is not negative, got {seconds!r}.")
         self.problem = problem
         self.seconds = seconds
         self._written = time.monotonic()
@@ -53,7 +59,13 @@ class Checkpoint:
         """Read the state to go on from, or None if there is no file."""
         if not self.path.exists():
             return None
-        arrays, record = load_archive(self.path, "checkpoint")
+        try:
+            arrays, record = load_archive(self.path, "checkpoint")
+        except ValueError as error:
+            raise ValueError(
+                f"checkpoint {str(self.path)!r} is not the state of a run, or is damaged. Give another path, or remove the "
+                "file to start anew."
+            ) from error
         for name, value in self.problem.items():
             if record["problem"].get(name) != value:
                 raise ValueError(

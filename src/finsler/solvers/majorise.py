@@ -128,15 +128,17 @@ def majorise(
     memory: int = MEMORY,
     first: Evaluation | None = None,
     done: int = 0,
+    began: float | None = None,
 ) -> Run:
     """Minimise a problem from one start.
 
     Stops when the next plain step is sure to take off less than ``tol`` times the stress, when the stress is below
     ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline`` (a ``time.perf_counter`` value), when the callback
     returns True, or at Ctrl-C; in every case with the best point so far. ``memory`` earlier steps are combined where
-    it accelerates; ``first`` is the pass at the start, if one was made already. Iterations are counted from ``done`` on.
+    it accelerates; ``first`` is the pass at the start, if one was made already. Iterations are counted from ``done`` on,
+    and seconds from ``began`` (a ``time.perf_counter`` value) or now.
     """
-    began = time.perf_counter()
+    began = time.perf_counter() if began is None else began
     anderson = Anderson(memory)
     # An axis after the other: so are steps, and sums of them run along the points.
     X = np.asfortranarray(start)

@@ -33,6 +33,7 @@ Array = NDArray[np.floating[Any]]
 # value at an alpha halfway to 1.
 CLEAR_RISE = 0.1
 ONE_WAY_ALPHA = 0.3  # where the fit starts when no pair is known both ways
+ONE_WAY_NOTE = "The drift rests on pairs known one way only."
 EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
 # Up to this many points a fitted drift is also tried from the start "isomap", which knows no alpha: it costs little, and now
 # and then the closed form leads into a worse valley than the map without a drift.
@@ -214,7 +215,7 @@ def _choose_alpha(evidence: Evidence, n_components: int) -> tuple[float, bool, s
             )
             return 0.0, True, f"{why}, so alpha is 0."
         # No pair known both ways tells of asymmetry, but pairs known one way still pull at the drift.
-        return ONE_WAY_ALPHA, False, "The drift rests on pairs known one way only."
+        return ONE_WAY_ALPHA, False, ONE_WAY_NOTE
     S, h, D = evidence.sample_S, evidence.sample_h, evidence.sample_D
 
     def profile(alpha: float) -> float:

@@ -108,12 +108,13 @@ def sparse_smacof(
     ('converged', True)
     """
     began = time.perf_counter()
+    if not isinstance(pairs, PivotDistances | PairStream):
+        raise TypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
     if tol is None:
         tol = STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL
     check_options(n_components, 1, max_iter, tol, time_limit)
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
-    streamed = isinstance(pairs, PairStream)
     if isinstance(init, str) and init not in ("pivots", "random"):
         raise ValueError(f"init must be 'pivots', 'random' or an array, got {init!r}.")
     if not 0 <= bound < np.inf:
@@ -123,20 +124,34 @@ def sparse_smacof(
     fixed = None if alpha == "auto" else number(alpha)
     power = int(WEIGHTINGS[weighting])
     rng = check_random_state(random_state)
-    file = None
-    if checkpoint is not None:
-        if not isinstance(random_state, int | np.integer):
-            raise ValueError(f"checkpoint needs an integer random_state, got {random_state!r}.")
-        about = _about(
-            pairs, n_components, alpha, weighting, bound, init, int(random_state), arcs is not None
-        )
-        file = Checkpoint(checkpoint, about, checkpoint_seconds)
-    state = None if file is None else file.load()
-
+    if checkpoint is not None and not isinstance(random_state, int | np.integer):
+        raise ValueError(f"checkpoint needs an integer random_state, got {random_state!r}.")
     problem: PairProblem
     if isinstance(pairs, PairStream):
         problem = StreamedProblem(pairs, None)
+        seen = {"n_points": pairs.n_points, "pairs": _first_look(problem, n_components)}
+    elif pairs.n_pivots < 2 or not pairs.largest > 0:
+        raise ValueError(
+            f"pairs has {pairs.n_nodes} nodes, {pairs.n_pivots} pivots and a largest distance of {pairs.largest:g}; a map "
+            "takes at least 2 pivots, and distances above 0."
+        )
     else:
+        seen = _about_pivots(pairs, arcs)
+    file = state = None
+    if checkpoint is not None:
+        given = init if isinstance(init, str) else float(np.asarray(init, dtype=float).sum())
+        about = {
+            "n_components": int(n_components),
+            "alpha": "auto" if fixed is None else fixed,
+            "weighting": weighting,
+            "bound": float(bound),
+            "init": given,
+            "seed": int(random_state),
+            **seen,
+        }
+        file = Checkpoint(checkpoint, about, checkpoint_seconds)
+        state = file.load()
+    if not isinstance(pairs, PairStream):
         relayed = partners(pairs, power, check_random_state(random_state), n_jobs)
         # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
         hold = isinstance(init, str) and init == "pivots" and pairs.n_nodes > SAMPLE
@@ -144,14 +159,10 @@ def sparse_smacof(
             pairs, None, arcs, power=power, bound=bound, hold=hold, relayed=relayed, n_jobs=n_jobs
         )
     if state is None:
-        state = _start(problem, n_components, fixed, init, rng, progress, n_jobs)
-    if streamed:
-        problem.evaluate(
-            state.coordinates, state.omega
-        )  # reads everything once: bad chunks show before the work
+        state = _start(problem, n_components, fixed, init, rng, deadline, progress, n_jobs)
     state, run = _epochs(
         problem, state, fitted=fixed is None, max_iter=max_iter, tol=tol, deadline=deadline, callback=callback,
-        progress=progress, file=file,
+        progress=progress, file=file, began=began,
     )  # fmt: skip
     progress.close(run.message)
     X = (run.coordinates - run.coordinates.mean(axis=0)) @ frame_of(run.omega)
@@ -186,6 +197,7 @@ def _epochs(
     callback: Callback | None,
     progress: Progress,
     file: Checkpoint | None,
+    began: float,
 ) -> tuple[State, Run]:
     """Run the loop a few iterations at a time.
 
@@ -195,13 +207,15 @@ def _epochs(
     # A drift that the data hardly determine stays as the coarse map found it.
     fitted = fitted and state.clear is not False and bool(np.any(state.omega))
     while True:
-        if file is not None:
+        # The time limit may have cut the start short, from where another run would not come to the same map.
+        if file is not None and time.perf_counter() < deadline:
             file.save(state)
         done = max(len(state.history) - 1, 0)
         run = majorise(
             problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH),
             tol=tol * problem.unit,
             exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress, memory=MEMORY, done=done,
+            began=began,
         )  # fmt: skip
         history = state.history + run.history[1:] if state.history else run.history
         state = replace(state, history=history, n_passes=state.n_passes + run.n_passes)
@@ -227,6 +241,7 @@ def _start(
     alpha: float | None,
     init: str | ArrayLike,
     rng: np.random.RandomState,
+    deadline: float,
     progress: Progress,
     n_jobs: int | None,
 ) -> State:
@@ -235,7 +250,7 @@ def _start(
     if isinstance(problem, SparseProblem) and isinstance(init, str) and init == "pivots":
         start = coarse_to_fine(
             problem.data, m, "auto" if alpha is None else alpha, problem.arcs, power=problem.power, bound=problem.bound,
-            rng=rng, n_jobs=n_jobs, progress=progress,
+            rng=rng, deadline=deadline, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
         return State(start.coordinates, start.omega, [], start.n_passes, start.clear, start.note)
     omega = drift_vector(ONE_WAY_ALPHA if alpha is None else alpha, m)
@@ -259,27 +274,23 @@ def _spread(problem: PairProblem, X: Array, omega: Array) -> float:
     return float(b / a) if a > 0 and b > 0 else 1.0
 
 
-def _about(
-    pairs: PivotDistances | PairStream, m: int, alpha: float | str, weighting: str, bound: float, init: Any, seed: int,
-    with_arcs: bool,
-) -> dict[str, Any]:  # fmt: skip
+def _first_look(problem: PairProblem, m: int) -> float:
+    """Read a stream once, so that bad chunks show before the work; a number that tells it from other streams."""
+    X = np.random.RandomState(0).standard_normal((problem.n_points, m))
+    mark = problem.evaluate(X, np.zeros(m)).stress
+    if not (np.isfinite(mark) and problem.square > 0):
+        raise ValueError(
+            f"The sum of w D^2 over the pairs is {problem.square:g}; it takes some D above 0, of ordinary magnitudes."
+        )
+    return mark
+
+
+def _about_pivots(pairs: PivotDistances, arcs: ArcPairs | None) -> dict[str, Any]:
     """What a checkpoint must agree with."""
-    given = init if isinstance(init, str) else float(np.asarray(init, dtype=float).sum())
-    about = {
-        "n_components": m,
-        "alpha": alpha,
-        "weighting": weighting,
-        "bound": bound,
-        "init": given,
-        "seed": seed,
-    }
-    if isinstance(pairs, PairStream):
-        return {**about, "n_points": pairs.n_points}
     some = slice(None, None, max(1, pairs.n_nodes // 100_000))
     return {
-        **about,
         "n_points": pairs.n_nodes,
-        "arcs": with_arcs,
+        "arcs": arcs is not None,
         "pivots": pairs.pivots.tolist(),
         "distances": float(pairs.out_of[some].sum(dtype=float) + 2 * pairs.into[some].sum(dtype=float)),
     }

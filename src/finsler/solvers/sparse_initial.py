@@ -21,7 +21,7 @@ from finsler.kernels.minplus import minplus
 from finsler.runtime import Progress, map_blocks
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorise import majorise
-from finsler.solvers.smacof import smacof
+from finsler.solvers.smacof import ONE_WAY_ALPHA, ONE_WAY_NOTE, smacof
 from finsler.solvers.sparse_problem import AMONG, ERROR, ArcPairs, SparseProblem
 
 Array = NDArray[Any]
@@ -56,16 +56,18 @@ def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed
         W = np.sqrt(np.outer(mass, mass)) * (D ** -float(power) if power else 1.0)
     W[~np.isfinite(W)] = 0.0
     known = np.isfinite(D) & (W > 0)
+    one_way = alpha == "auto" and not np.triu(known & known.T, 1).any()
     if known.sum() != D.size - len(D):
         guess = _completed(both, data)
         W = np.where(known, W, FILLED * (W[known].mean() if known.any() else 1.0))
         D = np.where(np.isfinite(D), D, guess)
     np.fill_diagonal(W, 0.0)
     np.fill_diagonal(D, 0.0)
-    return smacof(
+    solution = smacof(
         Dissimilarities(D, W),
         m,
-        alpha,
+        # What was filled in looks symmetric, but no pair that is known tells so.
+        ONE_WAY_ALPHA if one_way else alpha,
         n_init=max(4, STARTS // data.n_pivots),
         max_iter=200,
         tol=1e-5,
@@ -73,6 +75,7 @@ def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed
         n_jobs=1,
         verbose=False,
     )
+    return replace(solution, alpha_identifiable=False, note=ONE_WAY_NOTE) if one_way else solution
 
 
 def _completed(S: Array, data: PivotDistances) -> Array:
@@ -169,12 +172,15 @@ def coarse_to_fine(
     power: int,
     bound: float,
     rng: np.random.RandomState,
+    deadline: float,
     n_jobs: int | None,
     progress: Progress,
 ) -> Start:
-    """Start of the sparse solver for all nodes."""
+    """Start of the sparse solver for all nodes; Ctrl-C goes on to the caller, for there is no map yet."""
     progress.update("map of the pivots")
     first = pivot_map(data, m, alpha, power, int(rng.randint(2**31 - 1)))
+    if first.status == "interrupted":
+        raise KeyboardInterrupt
     omega, P = first.drift, first.coordinates
     others = np.setdiff1d(np.arange(data.n_nodes), data.pivots)
     count = min(len(others), max(SAMPLE, 20 * data.n_pivots))
@@ -191,16 +197,18 @@ def coarse_to_fine(
     for k in range(ROUNDS):
         progress.update(f"coarse map, round {k + 1}")
         run = majorise(
-            problem, X, omega, max_iter=EPOCH, tol=1e-5 / (1 + AMONG), exact=0.0, accelerate=True, deadline=np.inf,
+            problem, X, omega, max_iter=EPOCH, tol=1e-5 / (1 + AMONG), exact=0.0, accelerate=True, deadline=deadline,
             callback=None, progress=Progress("", False),
         )  # fmt: skip
+        if run.status == "interrupted":
+            raise KeyboardInterrupt
         X = run.coordinates
         n_passes += run.n_passes
         if fitted:
             omega = problem.fit_drift(X, omega)
             Q = frame_of(omega)
             X, omega = X @ Q, omega @ Q
-        if run.status == "converged" or run.stress > (1 - 1e-3 / (1 + AMONG)) * last:
+        if run.status in ("converged", "time_limit") or run.stress > (1 - 1e-3 / (1 + AMONG)) * last:
             break
         last = run.stress
     progress.update("placing all nodes")

@@ -238,6 +238,7 @@ class StreamedProblem(PairProblem):
         self.n_points = stream.n_points
         self.fixed_drift = fixed_drift
         self._second, self._moment = np.zeros((0, 0)), np.zeros(0)
+        self._n_pairs: int | None = None  # of the first pass
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the chunks."""
@@ -246,13 +247,27 @@ class StreamedProblem(PairProblem):
         n, m = X.shape
         force, curve = np.zeros((n, m)), np.zeros((3, n))
         second, moment = np.zeros((m, m)), np.zeros(m)
-        sums = np.zeros(2)
+        sums, n_pairs = np.zeros(2), 0
         for rows, columns, D, W in self.stream:
             sums += kernels.chunk(rows, columns, D, W, X, omega, force, curve, second, moment)
+            n_pairs += len(rows)
+        self._require_the_same(n_pairs)
         self.square, self.per_point = float(sums[1]), curve[2]
         self._second, self._moment = second, moment
         step = _divide(force, curve, omega)
         return Evaluation(float(sums[0]), step, 2 * float(np.vdot(step, force)), omega)
+
+    def _require_the_same(self, n_pairs: int) -> None:
+        """Refuse a stream without pairs, and one that is not the same at every pass."""
+        if self._n_pairs is None:
+            self._n_pairs = n_pairs
+        if n_pairs == 0 and self._n_pairs == 0:
+            raise ValueError("pairs has no pair of two points with a finite D and a weight above 0.")
+        if n_pairs != self._n_pairs:
+            raise ValueError(
+                f"pairs must give the same chunks at every pass: the first had {self._n_pairs} pairs, this one {n_pairs}. "
+                "A function given as chunks must return a new iterator at each call."
+            )
 
     def fit_drift(self, X: Array, omega: Array) -> Array:
         """Drift that fits the pairs best."""
