@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from finsler import FinslerMDS, randers_distances
+from finsler import FinslerMDS, embed_matrix, randers_distances
 from finsler.inputs.dissimilarities import as_dissimilarities
 from finsler.inputs.raw import as_raw_dissimilarities
 from finsler.runtime import parse_bytes
@@ -246,3 +246,16 @@ def test_panels_are_as_few_as_fit():
         assert edges[0] == 0
         assert edges[-1] == 400
     assert len(edges) == 2
+
+
+def test_the_door_for_matrices_leaves_a_large_file_where_it_is(tmp_path, monkeypatch):
+    D = randers_distances(np.random.default_rng(0).normal(size=(400, 2)), drift=0.3)
+    np.save(tmp_path / "D.npy", D)
+    names = [f"p{i}" for i in range(400)]
+    passes, usual = [], MappedPanels.each
+    monkeypatch.setattr(MappedPanels, "each", lambda *args, **more: passes.append(1) or usual(*args, **more))
+    found = embed_matrix(tmp_path / "D.npy", labels=names, memory_budget=tight(400, rows=20))
+    assert passes
+    assert found.distance("p3", "p7") == pytest.approx(D[3, 7], rel=1e-6)
+    with pytest.raises(ValueError, match="labels has 2 entries for 400 points"):
+        embed_matrix(tmp_path / "D.npy", labels=names[:2], memory_budget=tight(400, rows=20))

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from scipy.spatial import KDTree
 
 from finsler.datasets.city import make_city
 from finsler.datasets.synthetic import make_binary_tree, make_exact_randers
-from finsler.geometry.stress import stress
+from finsler.geometry.stress import normalised_stress, stress
 from finsler.inputs.graph import Digraph, as_digraph, largest_component
 from finsler.inputs.graph_distances import graph_distances
 from finsler.inputs.graph_files import read_graph
@@ -245,6 +246,22 @@ def test_as_good_as_all_pairs_on_real_graphs(name):
         pytest.skip("the real graphs are not beside this checkout")
     graph = largest_component(read_graph(path, weight=None))
     assert ratio_to_dense(graph, n_seeds=3) < 1.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_hardly_any_pair_has_a_path_arcs_hold_the_map_together(seed):
+    # Arcs between near points, from one of three classes to a later one: a path has two arcs at most.
+    rng = np.random.default_rng(seed)
+    points = rng.random((700, 2))
+    near = KDTree(points).query(points, 5)[1][:, 1:].ravel()
+    pairs = np.column_stack([np.repeat(np.arange(700), 4), near])
+    pairs = pairs[pairs[:, 0] % 3 < pairs[:, 1] % 3]
+    graph = largest_component(as_digraph((pairs[:, 0], pairs[:, 1])), "weak")
+    D = graph_distances(graph, unreachable="mask")
+    assert D.weights.mean() < 0.05
+    found = sparse_map(graph, 2, 0.3, pivots=50, random_state=seed).embedding
+    # Without a start that follows arcs whichever way they point it is 1 or more, that of all points in one place.
+    assert normalised_stress(found.coordinates, D.matrix, D.weights, drift=found.drift) < 0.4
 
 
 def test_hinge_keeps_unreachable_pairs_apart():
@@ -520,3 +537,15 @@ def test_too_few_nodes_or_pivots():
         sparse_map(as_digraph([(0, 1), (1, 2), (2, 3)]), unreachable="largest")
     with pytest.raises(ValueError, match=r"1 pivots .* at least 2 pivots"):
         sparse_smacof(pivot_distances(city(100), 1))
+
+
+@pytest.mark.parametrize("option", [{"bound": 2.0}, {"weighting": "inverse"}])
+def test_options_of_pivots_are_refused_for_a_stream(option):
+    stream = PairStream(3, [([0, 1], [1, 2], [1.0, 1.0], [1.0, 1.0])])
+    with pytest.raises(ValueError, match="go with pivots"):
+        sparse_smacof(stream, 2, 0.1, init="random", **option)
+
+
+def test_more_dimensions_than_points_are_refused():
+    with pytest.raises(ValueError, match="n_components must be at most the number of points, 100"):
+        sparse_smacof(pivot_distances(city(100), 10), 101)

@@ -10,9 +10,11 @@ from math import inf
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from finsler.embedding import Embedding
+from finsler.estimators.elsewhere import is_dask_array
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.inputs.dissimilarities import LARGEST, as_dissimilarities
@@ -47,9 +49,9 @@ def embed_matrix(
 
     Parameters
     ----------
-    D : array-like of shape (n, n), DataFrame, or path of a file
+    D : array-like of shape (n, n), DataFrame, path of a file, or Dask array
         Dissimilarities **from row to column**. A DataFrame's index gives the labels, and so does the first column or
-        row of a CSV file; .npy and .npz are read, too.
+        row of a CSV file; .npy and .npz are read, too. A .npy file may be larger than memory.
     n_components : int
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto"
@@ -75,14 +77,21 @@ def embed_matrix(
     >>> round(flights.distance("JFK", "LAX"), 1), round(flights.distance("LAX", "JFK"), 1)
     (5.3, 4.2)
     """
-    if isinstance(D, str | os.PathLike):
-        values: Any
-        table = read_table(D, kind="matrix")
-        values, labels = table.values, table.labels if labels is None else labels
-    else:
-        values = D
-    data = as_dissimilarities(values, weights, labels=labels, missing=missing)
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
+    path = os.fspath(D) if isinstance(D, str | os.PathLike) else None
+    if (path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D):
+        # These may be larger than memory: the estimator finds out, and solves them where they are.
+        found = mds.fit(D, weights=weights).result_
+        if labels is None:
+            return found
+        if len(labels) != found.n_points:
+            raise ValueError(f"labels has {len(labels)} entries for {found.n_points} points.")
+        return replace(found, labels=list(labels))
+    values: Any = D
+    if path is not None:
+        table = read_table(path, kind="matrix")
+        values, labels = table.values, table.labels if labels is None else labels
+    data = as_dissimilarities(values, weights, labels=labels, missing=missing)
     return mds.fit(data).result_
 
 

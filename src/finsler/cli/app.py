@@ -182,10 +182,20 @@ def embed(
     seed: Annotated[
         int, option(shared.MAP, min=0, max=2**32 - 1, metavar="N", help="Seed of random starts.")
     ] = 0,
-    max_iter: Annotated[int, option(shared.MAP, min=0, metavar="N", help="Iterations at most.")] = 500,
+    max_iter: Annotated[
+        int | None,
+        option(shared.MAP, min=0, metavar="N", help="Iterations at most.", show_default="500; sparse: 200"),
+    ] = None,
     tol: Annotated[
-        float, option(shared.MAP, min=0, metavar="NUMBER", help="Relative tolerance on the stress.")
-    ] = 1e-7,
+        float | None,
+        option(
+            shared.MAP,
+            min=0,
+            metavar="NUMBER",
+            help="Relative tolerance on the stress.",
+            show_default="1e-7; sparse: 3e-4",
+        ),
+    ] = None,
     time_limit: Annotated[
         float | None, option(shared.MAP, min=0, metavar="SECONDS", help="Take the best map after so long.")
     ] = None,

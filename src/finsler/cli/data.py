@@ -255,11 +255,15 @@ class Fitting:
     init: str = "classical"
     starts: int = 1
     seed: int = 0
-    max_iter: int = 500
-    tol: float = 1e-7
+    max_iter: int | None = None  # None: what the solver thinks best
+    tol: float | None = None
     time_limit: float | None = None
     jobs: int | None = None
     verbose: bool | str = "auto"
+
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Those of the named options that the user gave."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 def settle(dim: int | None, alpha: str | None, table: Table) -> tuple[int, float | str]:
@@ -286,12 +290,11 @@ def solve(data: Dissimilarities, fitting: Fitting) -> Embedding:
         alpha=fitting.alpha,
         init=fitting.init,
         n_init=fitting.starts,
-        max_iter=fitting.max_iter,
-        tol=fitting.tol,
         time_limit=fitting.time_limit,
         n_jobs=fitting.jobs,
         random_state=fitting.seed,
         verbose=fitting.verbose,
+        **fitting.chosen("max_iter", "tol"),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the message of the map says it all

@@ -18,7 +18,6 @@ from finsler.recipes import DENSE_NODES, sparse_map
 
 HELD_OUT = 20  # rows that a map is scored on
 ROWS = 50  # rows that a report looks at
-SPARSE_ITERATIONS = 200  # in place of the dense default
 
 
 def is_sparse(table: Table, method: str, pivots: int | None) -> bool:
@@ -50,7 +49,6 @@ def solve(
     if reading.weights not in WEIGHTINGS:
         raise Mistake(f"--weights {reading.weights}: a sparse map takes {', '.join(WEIGHTINGS)}.")
     assert table.graph is not None
-    usual = Fitting()
     found = sparse_map(
         table.graph,
         fitting.dim,
@@ -61,12 +59,11 @@ def solve(
         weighting=reading.weights,
         pivots=pivots,
         why=f"{table.graph.n_nodes:,} nodes are many, so it is a sparse map" if method == "auto" else "",
-        max_iter=SPARSE_ITERATIONS if fitting.max_iter == usual.max_iter else fitting.max_iter,
-        tol=None if fitting.tol == usual.tol else fitting.tol,
         time_limit=fitting.time_limit,
         random_state=fitting.seed,
         n_jobs=fitting.jobs,
         verbose=fitting.verbose,
+        **fitting.chosen("max_iter", "tol"),
     )
     exclude = [] if found.pivots.n_pivots == found.graph.n_nodes else found.pivots.pivots.tolist()
     rows = sample_rows(

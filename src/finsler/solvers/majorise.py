@@ -126,17 +126,18 @@ def majorise(
     callback: Callback | None,
     progress: Progress,
     memory: int = MEMORY,
+    unit: float = 1.0,
     first: Evaluation | None = None,
     done: int = 0,
     began: float | None = None,
 ) -> Run:
     """Minimise a problem from one start.
 
-    Stops when the next plain step is sure to take off less than ``tol`` times the stress, when the stress is below
-    ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline`` (a ``time.perf_counter`` value), when the callback
-    returns True, or at Ctrl-C; in every case with the best point so far. ``memory`` earlier steps are combined where
-    it accelerates; ``first`` is the pass at the start, if one was made already. Iterations are counted from ``done`` on,
-    and seconds from ``began`` (a ``time.perf_counter`` value) or now.
+    Stops when the next plain step is sure to take off less than ``tol`` times the stress (times ``unit``, where only that
+    share of it counts), when the stress is below ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline``
+    (a ``time.perf_counter`` value), when the callback returns True, or at Ctrl-C; in every case with the best point so
+    far. ``memory`` earlier steps are combined where it accelerates; ``first`` is the pass at the start, if one was made
+    already. Iterations are counted from ``done`` on, and seconds from ``began`` (a ``time.perf_counter`` value) or now.
     """
     began = time.perf_counter() if began is None else began
     anderson = Anderson(memory)
@@ -177,7 +178,7 @@ def majorise(
                     return end("stopped", f"The callback stopped it after {n_iter} iterations.")
             if now.stress <= exact:
                 return end("converged", f"The map fits the data to rounding after {n_iter} iterations.")
-            if now.decrease <= tol * now.stress:
+            if now.decrease <= tol * unit * now.stress:
                 return end(
                     "converged",
                     f"The stress changes by less than tol = {tol:g} (relative) after {n_iter} iterations.",

@@ -113,6 +113,9 @@ def sparse_smacof(
     if tol is None:
         tol = STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL
     check_options(n_components, 1, max_iter, tol, time_limit)
+    n = pairs.n_points if isinstance(pairs, PairStream) else pairs.n_nodes
+    if n_components > n:
+        raise ValueError(f"n_components must be at most the number of points, {n}; got {n_components}.")
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
     if isinstance(init, str) and init not in ("pivots", "random"):
@@ -128,6 +131,11 @@ def sparse_smacof(
         raise ValueError(f"checkpoint needs an integer random_state, got {random_state!r}.")
     problem: PairProblem
     if isinstance(pairs, PairStream):
+        if arcs is not None or bound or weighting != "uniform":
+            raise ValueError(
+                "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a negative "
+                "distance is a bound."
+            )
         problem = StreamedProblem(pairs, None)
         seen = {"n_points": pairs.n_points, "pairs": _first_look(problem, n_components)}
     elif pairs.n_pivots < 2 or not pairs.largest > 0:
@@ -213,9 +221,8 @@ def _epochs(
         done = max(len(state.history) - 1, 0)
         run = majorise(
             problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH),
-            tol=tol * problem.unit,
-            exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress, memory=MEMORY, done=done,
-            began=began,
+            tol=tol, unit=problem.unit, exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress,
+            memory=MEMORY, done=done, began=began,
         )  # fmt: skip
         history = state.history + run.history[1:] if state.history else run.history
         state = replace(state, history=history, n_passes=state.n_passes + run.n_passes)
@@ -226,7 +233,11 @@ def _epochs(
         if run.status == "converged" and (not fitted or run.n_iter >= max_iter):
             return state, run
         if fitted:
-            omega = problem.fit_drift(state.coordinates, state.omega)
+            try:
+                omega = problem.fit_drift(state.coordinates, state.omega)
+            except KeyboardInterrupt:
+                message = f"Ctrl-C after {run.n_iter} iterations; this is the best so far."
+                return state, replace(run, status="interrupted", message=message)
             state.n_passes += 1
             moved = float(np.linalg.norm(omega - state.omega))
             Q = frame_of(omega)

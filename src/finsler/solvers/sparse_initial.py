@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import floyd_warshall
 
 from finsler.inputs.dissimilarities import Dissimilarities
+from finsler.inputs.paths import shortest_paths
 from finsler.inputs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
 from finsler.kernels import sparse as kernels
 from finsler.kernels.minplus import minplus
-from finsler.runtime import Progress, map_blocks
+from finsler.runtime import Progress, map_blocks, require_memory
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorise import majorise
 from finsler.solvers.smacof import ONE_WAY_ALPHA, ONE_WAY_NOTE, smacof
@@ -31,6 +33,8 @@ FILLED = 0.05  # weight, in the map of the pivots, of pairs that no path joins
 RIDGE = 1e-3  # of the first guess: directions in which the pivots hardly differ are not trusted
 ROUNDS = 12  # of the coarse map, each of `EPOCH` iterations
 EPOCH = 10
+LOST = 0.5  # share of pairs without a path from which on the start follows arcs whichever way they point
+SEEN = 0.05  # share of the pivots that a node must see to be placed by them alone, then
 STARTS = 400  # points that the maps of the pivots have together: more starts where there are few pivots, at least 4
 PARTNERS = 64  # random partners of each node
 MANY = 10_000  # nodes beyond which they would cost more than they are worth
@@ -47,8 +51,13 @@ class Start:
     n_passes: int
 
 
-def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed: int) -> Any:
-    """Map of the pivots by the dense solver; pairs without a path are guessed and weigh little."""
+def pivot_map(
+    data: PivotDistances, m: int, alpha: float | str, power: int, seed: int, either_way: Array | None = None
+) -> Any:
+    """Map of the pivots by the dense solver; pairs without a path are guessed and weigh little.
+
+    ``either_way`` (h, h), if given, holds distances along arcs whichever way they point.
+    """
     D = data.between()
     both = np.where(np.isfinite(D) & np.isfinite(D.T), (D + D.T) / 2, np.minimum(D, D.T))
     mass = np.maximum(data.mass_ahead, data.mass_behind) + 1
@@ -58,7 +67,7 @@ def pivot_map(data: PivotDistances, m: int, alpha: float | str, power: int, seed
     known = np.isfinite(D) & (W > 0)
     one_way = alpha == "auto" and not np.triu(known & known.T, 1).any()
     if known.sum() != D.size - len(D):
-        guess = _completed(both, data)
+        guess = _completed(both, data) if either_way is None else _finite(np.minimum(both, either_way))
         W = np.where(known, W, FILLED * (W[known].mean() if known.any() else 1.0))
         D = np.where(np.isfinite(D), D, guess)
     np.fill_diagonal(W, 0.0)
@@ -85,16 +94,39 @@ def _completed(S: Array, data: PivotDistances) -> Array:
     ties[ties >= data.far] = np.inf
     met = np.empty(S.shape)
     minplus(np.ascontiguousarray(ties.T), ties, met)
-    S = floyd_warshall(np.minimum(S, met))
+    return _finite(floyd_warshall(np.minimum(S, met)))
+
+
+def _finite(S: Array) -> Array:
+    """Put twice the largest distance where there is none."""
     known = np.isfinite(S)
     return np.where(known, S, 2 * S[known].max(initial=0.0) or 1.0)
 
 
+def either_way(data: PivotDistances, arcs: ArcPairs, n_jobs: int | None) -> Array:
+    """Distances (N, h) from the pivots along arcs whichever way they point."""
+    n = data.n_nodes
+    require_memory(
+        4.0 * data.n_pivots * n,
+        f"Distances between {n:,} nodes and {data.n_pivots} pivots",
+        "Use fewer pivots.",
+    )
+    ways = [
+        csr_array((lengths, indices, indptr), shape=(n, n))
+        for indptr, indices, lengths in (arcs.leaving, arcs.entering)
+    ]
+    both = ways[0].maximum(ways[1])
+    return shortest_paths(both, data.pivots, dtype=np.float32, n_jobs=n_jobs, verbose=False).T
+
+
 def place_by_pivots(
     data: PivotDistances, P: Array, rng: np.random.RandomState, arcs: ArcPairs | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = None, either_way: Array | None = None,
 ) -> Array:  # fmt: skip
-    """Coordinates of all nodes from their distances to the pivots, which are at ``P`` (h, m)."""
+    """Coordinates of all nodes from their distances to the pivots, which are at ``P`` (h, m).
+
+    Nodes that see few pivots are placed by their distances ``either_way`` (N, h) instead, if given, or by their neighbours.
+    """
     n, m = data.n_nodes, P.shape[1]
     X, known = np.empty((n, m)), np.empty(n, np.int32)
     PT = np.ascontiguousarray(P.T)
@@ -107,6 +139,24 @@ def place_by_pivots(
         )
 
     map_blocks(task, blocks(n), n_jobs)
+    if either_way is not None:
+        few = np.flatnonzero(known <= SEEN * data.n_pivots)
+        rows = np.minimum(either_way[few], np.finfo(np.float32).max)
+        places, known[few] = np.empty((len(few), m)), data.n_pivots
+        kernels.trilaterate_block(
+            rows,
+            rows,
+            float(np.finfo(np.float32).max),
+            mass,
+            soft,
+            PT,
+            RIDGE,
+            0,
+            len(few),
+            places,
+            np.empty(len(few), np.int32),
+        )
+        X[few] = places
     if arcs is not None:
         _from_neighbours(X, known == 0, arcs)
     # Nodes that few pivots see sit on top of them, where no direction is any better than another.
@@ -178,7 +228,12 @@ def coarse_to_fine(
 ) -> Start:
     """Start of the sparse solver for all nodes; Ctrl-C goes on to the caller, for there is no map yet."""
     progress.update("map of the pivots")
-    first = pivot_map(data, m, alpha, power, int(rng.randint(2**31 - 1)))
+    weak: Array | None = None
+    if arcs is not None and data.n_unreachable > LOST * 2 * data.out_of.size:
+        weak = either_way(data, arcs, n_jobs)
+    first = pivot_map(
+        data, m, alpha, power, int(rng.randint(2**31 - 1)), None if weak is None else weak[data.pivots]
+    )
     if first.status == "interrupted":
         raise KeyboardInterrupt
     omega, P = first.drift, first.coordinates
@@ -186,7 +241,7 @@ def coarse_to_fine(
     count = min(len(others), max(SAMPLE, 20 * data.n_pivots))
     nodes = np.concatenate([data.pivots, np.sort(rng.choice(others, count, replace=False))])
     part = subset(data, nodes)
-    X = place_by_pivots(part, P, rng, n_jobs=n_jobs)
+    X = place_by_pivots(part, P, rng, n_jobs=n_jobs, either_way=None if weak is None else weak[nodes])
     relayed = partners(part, power, rng, n_jobs)
     problem = SparseProblem(
         part, None, power=power, bound=bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
@@ -213,6 +268,6 @@ def coarse_to_fine(
         last = run.stress
     progress.update("placing all nodes")
     P = X[: data.n_pivots]
-    X = place_by_pivots(data, P, rng, arcs, n_jobs)
+    X = place_by_pivots(data, P, rng, arcs, n_jobs, weak)
     X[nodes] = run.coordinates if not fitted else run.coordinates @ Q
     return Start(X, omega, first.alpha_identifiable, first.note, n_passes)
