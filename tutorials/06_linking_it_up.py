@@ -136,7 +136,17 @@ fields = np.array([name.replace("_", " ").lower() for name in papers.label_names
 shown = hidden[:60]
 ax = chart.plot(color=fields, labels=False, size=7, title=f"Cora, with {len(shown)} of the hidden citations")
 start, end = chart.coordinates[shown[:, 0]], chart.coordinates[shown[:, 1]]
-ax.quiver(*start.T, *(end - start).T, angles="xy", scale_units="xy", scale=1, width=0.0022, zorder=4)
+ax.quiver(
+    *start.T,
+    *(end - start).T,
+    angles="xy",
+    scale_units="xy",
+    scale=1,
+    width=0.002,
+    headwidth=8,
+    headlength=9,
+    zorder=4,
+)
 
 # %%
 # And the papers that the larger model would add to the references of one paper, the one with most of them hidden:
@@ -156,8 +166,8 @@ for other, probability in model.rank(paper, k=5):
 # * One map answers both questions. Which way a link runs is read off the heights; whether there is one, off the
 #   distance.
 # * Try the simple scores first. For direction they are enough here; the closed form is a strong start for the rest.
-# * **Limits.** This is one split of one small graph, on which methods have been compared for years; ten splits of
-#   six graphs are in ``experiments/table2``, with their scatter, and on some of them the closed form is the better one.
+# * **Limits.** This is one split of one small graph, on which methods have been compared for years. Six graphs are in
+#   ``experiments/table2``, most with ten splits and their scatter, and on some of them the closed form is the better one.
 #   Citations were hidden at random, not the latest ones: to foretell next year's is harder. No paper lost all of its
 #   links, and a paper without any could be placed by its words only. And the probabilities are those of the training,
-#   where citations are as many as the rest: they put pairs in order; they are not the odds of finding a citation.
+#   where citations weigh as much as the rest: they put pairs in order; they are not the odds of finding a citation.
