@@ -136,17 +136,8 @@ fields = np.array([name.replace("_", " ").lower() for name in papers.label_names
 shown = hidden[:60]
 ax = chart.plot(color=fields, labels=False, size=7, title=f"Cora, with {len(shown)} of the hidden citations")
 start, end = chart.coordinates[shown[:, 0]], chart.coordinates[shown[:, 1]]
-ax.quiver(
-    *start.T,
-    *(end - start).T,
-    angles="xy",
-    scale_units="xy",
-    scale=1,
-    width=0.002,
-    headwidth=8,
-    headlength=9,
-    zorder=4,
-)
+head = {"width": 0.002, "headwidth": 8, "headlength": 9, "zorder": 4}
+ax.quiver(*start.T, *(end - start).T, angles="xy", scale_units="xy", scale=1, **head)
 
 # %%
 # And the papers that the larger model would add to the references of one paper, the one with most of them hidden:
