@@ -3,12 +3,13 @@
 # make lint   style, types, one-way imports
 # make docs   the site, in docs/_build/html
 # make bench  ratios against peers, in one run
+# make release-check  sdist and wheel, each extra in an empty environment, lowest versions
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench release-check clean
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -50,6 +51,9 @@ bench: $(VENV)/.develop
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 	$(BIN)/python benchmarks/bench_sparse.py --json benchmarks/bench_sparse.json
+
+release-check:
+	PYTHON=$(PYTHON) .ci/release_check
 
 clean:
 	rm -rf $(VENV) output build docs/_build docs/tutorials docs/gallery docs/reference dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

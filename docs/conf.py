@@ -61,6 +61,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # every page says its own
     "min_reported_time": 0,
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,

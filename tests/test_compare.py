@@ -1,6 +1,8 @@
 """``finsler compare``: what it prints, writes and refuses."""
 
+import importlib.util
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,6 +118,29 @@ def test_mistakes(times, tmp_path):
     assert "known are .json .md .txt" in mistake(times, "--out", tmp_path / "x.png")
     assert "--dims" in mistake(times, "--dims", 0)
     assert "2 points" in mistake("-", input=",A,B\nA,0,1\nB,2,0\n")
+
+
+def test_the_page_of_the_models_shows_the_last_run():
+    root = Path(__file__).resolve().parents[1]
+    folder = root / "experiments" / "compare"
+    spec = importlib.util.spec_from_file_location("run_compare", folder / "run.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    page = (root / "docs" / "models.md").read_text(encoding="utf-8")
+    results = (folder / "results.md").read_text(encoding="utf-8")
+    tables = page.split(script.BEGIN)[1].split(script.END)[0].strip()
+    assert tables == results.split("\n\n", 2)[2].strip()
+    records = json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
+    assert list(records) == list(script.CASES)
+    chapters = tables.split("\n### ")
+    assert len(chapters) == len(records) + 1
+    for chapter, (name, runs) in zip(chapters, records.items(), strict=False):
+        assert f"    {runs['2']['command']}\n" in chapter
+        for model in runs["2"]["models"]:
+            row = next(line for line in chapter.splitlines() if line.startswith(f"| {model['model']} |"))
+            assert f"{model['normalised_stress']:.4f}" in row, (name, row)
+            assert f"| {model['n_parameters']} |" in row, (name, row)
+        assert chapters[-1].count(f"{runs['3']['models'][0]['normalised_stress']:.4f}"), name
 
 
 def test_the_help_is_there():

@@ -60,6 +60,14 @@ def test_summary_says_what_matters(embedding):
     assert "8 points in 3-D" in repr(embedding)
 
 
+def test_a_learned_map_has_no_stress_to_boast_of(embedding):
+    learned = replace(embedding, stress=np.nan, normalised_stress=np.nan)
+    assert "nan" not in learned.summary()
+    assert "nan" not in repr(learned)
+    assert "converged" in learned.summary()
+    assert "normalised stress" in embedding.summary()
+
+
 def test_save_and_load(embedding, tmp_path):
     path = embedding.save(tmp_path / "map.npz")
     back = Embedding.load(path)

@@ -31,6 +31,7 @@ from finsler.plotting import (
     plot_stress_per_point,
     unit_ball,
 )
+from finsler.plotting.explorer import _fit
 
 from conftest import slow_distance
 
@@ -840,6 +841,18 @@ def test_titles_break_at_the_width_of_the_picture():
     assert any("(alpha = 0.3)" in line for line in lines), "what stands in brackets stays together"
     canvas.set_title(ax, "as given " * 20, "default")
     assert ax.get_title() == "as given " * 20
+
+
+def test_a_map_without_stress_does_not_title_it():
+    fitted = embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]])
+    learned = replace(fitted, stress=np.nan, normalised_stress=np.nan)
+    titles = [plot_map(found).get_title() for found in (fitted, learned)]
+    assert ["stress" in title for title in titles] == [True, False]
+    assert titles[1].startswith("3 points\n")
+    rows = [dict(_fit(found)) for found in (fitted, learned)]
+    assert "normalised stress" in rows[0]
+    assert not any("nan" in text for text in rows[1].values())
+    plt.close("all")
 
 
 def test_every_name_is_there():

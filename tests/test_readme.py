@@ -1,9 +1,13 @@
 """The README's code runs, and its figures are those of the run."""
 
+import importlib.util
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import finsler
 
@@ -36,6 +40,40 @@ def test_caption_quotes_the_map():
     assert quoted is not None
     assert quoted[1] == f"{flight_map.distance('JFK', 'LAX'):.1f}"
     assert quoted[2] == f"{flight_map.distance('LAX', 'JFK'):.1f}"
+
+
+def test_tables_are_of_the_last_runs():
+    spec = importlib.util.spec_from_file_location("readme_tables", ROOT / "docs" / "readme_tables.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.renewed(README) == README, "figures have changed: python docs/readme_tables.py"
+    best = re.findall(r"^\| \*\*Randers map, ours\*\*.*", README, flags=re.MULTILINE)
+    assert len(best) == 1
+    assert len(re.findall(r"\d\.\d{4}", best[0])) == 5
+
+
+def test_a_newcomer_maps_a_csv(tmp_path, monkeypatch, capsys):
+    """The sample of a CSV and the commands below it, as they stand."""
+    pytest.importorskip("typer")
+    from finsler.cli import main
+
+    (table,) = re.findall(r"```text\n(,.*?)```", README, flags=re.DOTALL)
+    commands = re.findall(r"^finsler (.+?) *#", README, flags=re.MULTILINE)
+    assert [words.split()[0] for words in commands] == ["report", "embed", "distance", "compare"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "times.csv").write_text(table, encoding="utf-8")
+    for words in commands:
+        assert main(shlex.split(words)) == 0, words
+    printed = capsys.readouterr().out
+    for words in ("follows heights", "Randers map (ours)", "Cairo"):
+        assert words in printed
+    assert (tmp_path / "map.html").stat().st_size > 10_000
+
+
+def test_links_lead_somewhere():
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    assert len(targets) > 10
+    assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
 def test_demo_writes_what_it_says(tmp_path):

@@ -104,7 +104,6 @@ for ax, name in zip(axes, ("hill only", "both"), strict=True):
         ax=ax,
         color=altitude[address],
         color_label="altitude in m (not used)",
-        cmap="Greens",
         labels=False,
         size=45,
         title=f"{name}: alpha = {town.alpha:.2f}, normalised stress {town.normalised_stress:.3f}",
@@ -136,7 +135,6 @@ town.plot(
     ax=ax,
     color=altitude[address],
     color_label="altitude in m (not used)",
-    cmap="Greens",
     size=50,
     title="Times become a hill",
 )

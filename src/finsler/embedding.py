@@ -205,20 +205,19 @@ class Embedding:
     def summary(self) -> str:
         """Describe the map in a few lines."""
         ratio = (1 + self.alpha) / (1 - self.alpha)
-        return "\n".join(
-            [
-                f"{self.n_points} points in {self.n_components} dimension(s), alpha = {self.alpha:.4g}",
-                f"  straight up costs {ratio:.4g} times straight down",
-                f"  normalised stress {self.normalised_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
-                f"  {self.status}: {self.message}",
-            ]
-        )
+        lines = [
+            f"{self.n_points} points in {self.n_components} dimension(s), alpha = {self.alpha:.4g}",
+            f"  straight up costs {ratio:.4g} times straight down",
+            f"  normalised stress {self.normalised_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
+            f"  {self.status}: {self.message}",
+        ]
+        if np.isnan(self.normalised_stress):  # fitted to something else than distances
+            del lines[2]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return (
-            f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, "
-            f"normalised stress {self.normalised_stress:.4g}, {self.status})"
-        )
+        fit = "" if np.isnan(self.normalised_stress) else f"normalised stress {self.normalised_stress:.4g}, "
+        return f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, {fit}{self.status})"
 
     def plot(self, **options: Any) -> Axes:
         """Draw the map with matplotlib; see :func:`finsler.plotting.static.plot_map`."""

@@ -50,6 +50,7 @@ def make_city(
         points : ndarray of shape (n, 2)
             Where the crossings are; the second coordinate points uphill.
         DESCR : str
+            What the data are.
 
     Examples
     --------

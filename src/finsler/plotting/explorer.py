@@ -248,12 +248,15 @@ def _worst_pairs(
 
 def _fit(embedding: Embedding) -> list[tuple[str, str]]:
     alpha = embedding.alpha
+    stress = [
+        ("normalised stress", f"{embedding.normalised_stress:.4g} (0 is perfect)"),
+        ("stress", f"{embedding.stress:.6g}"),
+    ]
     return [
         ("points", f"{embedding.n_points:,}, in {embedding.n_components} dimension(s)"),
         ("alpha", f"{alpha:.4g}"),
         ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
-        ("normalised stress", f"{embedding.normalised_stress:.4g} (0 is perfect)"),
-        ("stress", f"{embedding.stress:.6g}"),
+        *([] if np.isnan(embedding.normalised_stress) else stress),  # a learned map has none
         (embedding.status, embedding.message),
     ]
 

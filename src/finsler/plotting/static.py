@@ -164,7 +164,9 @@ def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
 def _describe(embedding: Embedding) -> str:
     """Size and fit of a map, as a title."""
     alpha = embedding.alpha
-    fit = f"{embedding.n_points} points, normalised stress {fit_words(embedding.normalised_stress)}"
+    fit = f"{embedding.n_points} points"
+    if not np.isnan(embedding.normalised_stress):  # a learned map has none
+        fit += f", normalised stress {fit_words(embedding.normalised_stress)}"
     if alpha == 0:
         return f"{fit}\nboth ways cost the same (alpha = 0)"
     return (
