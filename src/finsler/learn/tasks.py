@@ -213,7 +213,8 @@ def spanning_forest(pairs: Integers, n_nodes: int, order: Integers) -> NDArray[n
     """
     # Distinct weights have one minimum spanning forest, so any algorithm gives Kruskal's. Weight 0 would mean no edge.
     weights = np.asarray(order, dtype=float) + 1
-    graph = coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n_nodes, n_nodes)).tocsr()
+    ends = np.asarray(pairs, dtype=np.int32)  # SciPy up to 1.15 refuses longer numbers here
+    graph = coo_array((weights, (ends[:, 0], ends[:, 1])), shape=(n_nodes, n_nodes)).tocsr()
     kept = minimum_spanning_tree(graph).data
     return np.isin(weights, kept)
 
