@@ -238,7 +238,7 @@ class SampledRankedStress:
         pairs, rows = (_groups(size) for size in (len(self._pairs[0]), len(self.sources)))
 
         def task(group: int, _: int, __: int) -> tuple[NDArray[Any], NDArray[Any]]:
-            gradient, parts = _aligned(*points.shape, dtype=self.dtype), np.zeros(3)
+            gradient, parts = _aligned(self.n_nodes, points.shape[1], self.dtype), np.zeros(3)
             ranked.stress_of_pairs(
                 points,
                 alpha,
