@@ -81,3 +81,29 @@ def test_values_never_rise_and_iterations_end():
     )
     assert values == sorted(values, reverse=True)
     assert (found.n_iter, found.converged) == (7, False)
+
+
+def test_a_function_that_changes_on_the_way_is_evaluated_anew():
+    """A bowl whose middle moves after every third iteration, ever less: the end is where it stays."""
+    scales = torch.logspace(0, 1, 8, dtype=torch.float64)
+    middle = torch.zeros(8, dtype=torch.float64)
+    moves = []
+
+    def renew(iteration, _):
+        if iteration % 3 or iteration > 9:
+            return False
+        moves.append(iteration)
+        middle.copy_(torch.full((8,), 2.0 + 0.5 ** len(moves)))
+        return True
+
+    found = minimise(
+        lambda x: (1 + float((scales * (x - middle)) @ (x - middle)), 2 * scales * (x - middle)),
+        torch.ones(8, dtype=torch.float64),
+        max_iter=60,
+        renew=renew,
+    )
+    assert moves == [0, 3, 6, 9]
+    torch.testing.assert_close(found.point, middle, atol=1e-2, rtol=0)
+    assert found.value == pytest.approx(
+        1, abs=1e-3
+    )  # of the last function, though an earlier one was lower on the way

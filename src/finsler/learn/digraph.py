@@ -22,7 +22,7 @@ from finsler.inputs.graph import Digraph, as_digraph
 from finsler.learn.backend import torch
 from finsler.learn.digraph_fit import LARGEST_ALPHA, DigraphFit, fit_digraph
 from finsler.learn.digraph_objective import RankedStress, hop_counts
-from finsler.learn.digraph_sampled import fit_sampled
+from finsler.learn.digraph_sampled import PAIRS_PER_NODE, SampledRankedStress
 
 Array = NDArray[np.floating[Any]]
 
@@ -47,13 +47,13 @@ class DigraphEmbedding(BaseEstimator):
     temperature : float, default=0.1
         Tau: how much nearer than others a neighbour should be, in arcs.
     max_iter : int, default=400
-        Iterations over all stages, or epochs over sampled sources, times 40, on a large graph.
+        Iterations over all stages.
     tol : float, default=1e-6
         Relative decrease per iteration below which a stage ends.
-    n_sources : int, "all" or "auto", default="auto"
-        Nodes from which distances are computed in one step. "all" works with all pairs and needs memory for N^2 bytes;
-        a number draws that many sources in each step, for graphs of any size. "auto" is "all" up to 20,000 nodes
-        and 256 beyond.
+    n_pairs : int, "all" or "auto", default="auto"
+        Pairs of nodes whose distances count. "all" needs memory for N^2 bytes; a number is how many farther nodes are
+        sampled for each node, beside its out-neighbours, in the mean, for graphs of any size. "auto" is "all" up to
+        20,000 nodes and 128 beyond.
     time_limit : float, optional
         Seconds after which the best map so far is taken.
     random_state : int, RandomState instance or None, default=None
@@ -61,7 +61,7 @@ class DigraphEmbedding(BaseEstimator):
     n_jobs : int, optional
         Threads; all cores by default.
     device : str, default="cpu"
-        Where torch computes, for example "cuda".
+        Where torch computes, for example "cuda"; maps from a sample of pairs are computed on the CPU.
     verbose : bool, int or "auto", default="auto"
         Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
 
@@ -108,7 +108,7 @@ class DigraphEmbedding(BaseEstimator):
         temperature: float = 0.1,
         max_iter: int = 400,
         tol: float = 1e-6,
-        n_sources: int | str = "auto",
+        n_pairs: int | str = "auto",
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -121,7 +121,7 @@ class DigraphEmbedding(BaseEstimator):
         self.temperature = temperature
         self.max_iter = max_iter
         self.tol = tol
-        self.n_sources = n_sources
+        self.n_pairs = n_pairs
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -142,40 +142,27 @@ class DigraphEmbedding(BaseEstimator):
         graph = X if isinstance(X, Digraph) else as_digraph(X, **reading)
         sources = _active_nodes(graph, int(self.n_components))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        sampled = self._step_sources(graph.n_nodes)
-        alpha = None if self.alpha == "auto" else float(self.alpha)
-        common: dict[str, Any] = {
-            "alpha": alpha,
-            "seed": seed,
-            "time_limit": self.time_limit,
-            "verbose": self.verbose,
-        }
+        n_pairs = self._pairs_per_node(graph.n_nodes)
+        weights = float(self.ranking_weight), float(self.temperature)
         counts = None
-        if sampled is None:
+        objective: RankedStress | SampledRankedStress
+        if n_pairs is None:
             counts = hop_counts(graph, sources, self.n_jobs)
-            objective = RankedStress(
-                counts,
-                sources,
-                float(self.ranking_weight),
-                float(self.temperature),
-                device=self.device,
-                n_jobs=self.n_jobs,
-            )
-            found = fit_digraph(
-                objective, int(self.n_components), max_iter=int(self.max_iter), tol=float(self.tol), **common
-            )
+            objective = RankedStress(counts, sources, *weights, device=self.device, n_jobs=self.n_jobs)
         else:
-            found = fit_sampled(
-                graph,
-                int(self.n_components),
-                ranking_weight=float(self.ranking_weight),
-                temperature=float(self.temperature),
-                n_sources=sampled,
-                epochs=max(1, int(self.max_iter) // 40),
-                device=self.device,
-                n_jobs=self.n_jobs,
-                **common,
+            objective = SampledRankedStress(
+                graph, sources, *weights, n_pairs=n_pairs, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose
             )
+        found = fit_digraph(
+            objective,
+            int(self.n_components),
+            alpha=None if self.alpha == "auto" else float(self.alpha),
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            seed=seed,
+            time_limit=self.time_limit,
+            verbose=self.verbose,
+        )
         self._keep(graph, found, sources, counts)
         return self
 
@@ -231,10 +218,10 @@ class DigraphEmbedding(BaseEstimator):
             )
         return [where[name] for name in names]
 
-    def _step_sources(self, n: int) -> int | None:
-        if self.n_sources == "auto":
-            return None if n <= ALL_PAIRS else 256
-        return None if self.n_sources == "all" else int(self.n_sources)
+    def _pairs_per_node(self, n: int) -> int | None:
+        if self.n_pairs == "auto":
+            return None if n <= ALL_PAIRS else PAIRS_PER_NODE
+        return None if self.n_pairs == "all" else int(self.n_pairs)
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "max_iter"):
@@ -255,11 +242,11 @@ class DigraphEmbedding(BaseEstimator):
             raise ValueError(
                 f'alpha must be "auto" or a number from 0 to {LARGEST_ALPHA}; found {self.alpha!r}.'
             )
-        if self.n_sources not in ("auto", "all") and not (
-            isinstance(self.n_sources, Integral) and self.n_sources >= 1
+        if self.n_pairs not in ("auto", "all") and (
+            isinstance(self.n_pairs, bool) or not isinstance(self.n_pairs, Integral) or self.n_pairs < 1
         ):
             raise ValueError(
-                f'n_sources must be "auto", "all" or a whole number of at least 1; found {self.n_sources!r}.'
+                f'n_pairs must be "auto", "all" or a whole number of at least 1; found {self.n_pairs!r}.'
             )
         if torch.device(self.device).type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")

@@ -16,25 +16,28 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from finsler.learn.digraph_objective import RankedStress, one_torch_thread
+from finsler.learn.digraph_sampled import SampledRankedStress
 from finsler.learn.lbfgs import minimise
 from finsler.runtime import Progress
 
 LARGEST_ALPHA = 0.999
+EDGE = 1 - 1e-9  # share of it that tanh can reach
 EXTRA_AXES = 5
 ROOM = 5  # dimensions from which on the drift can be strong from the beginning
 WARM, SQUEEZE = 0.3, 0.3  # shares of the iterations; the rest is for the last stage
+RENEW_EVERY = 10  # iterations after which a sample of negatives follows the map
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 ENDINGS = {
     "converged": "The objective stopped falling.",
     "max_iter": "The iterations were used up; more may improve the map.",
     "time_limit": "The time was used up; more may improve the map.",
-    "epochs": "All epochs were done.",
     "interrupted": "Interrupted: this is the best map so far.",
 }
 
@@ -91,7 +94,7 @@ class _Run:
 
     def __init__(
         self,
-        objective: RankedStress,
+        objective: RankedStress | SampledRankedStress,
         start: Tensor,
         max_iter: int,
         tol: float,
@@ -154,10 +157,26 @@ class _Run:
 
         z = (self.X / self.scale).reshape(-1)
         if free:
-            t = math.atanh(min(self.alpha / LARGEST_ALPHA, 1 - 1e-9))
+            t = math.atanh(max(-EDGE, min(self.alpha / LARGEST_ALPHA, EDGE)))
             z = torch.cat([z, z.new_tensor([t])])
         left = max(0, round(until * self.max_iter) - len(self.history))
-        return minimise(function, z, max_iter=left, tol=self.tol, callback=callback).converged
+        return minimise(
+            function, z, max_iter=left, tol=self.tol, callback=callback, renew=self._renew(split)
+        ).converged
+
+    def _renew(self, split: Callable[[Tensor], tuple[Tensor, float]]) -> Callable[[int, Tensor], bool] | None:
+        """What keeps an objective of sampled pairs up to date."""
+        objective = self.objective
+        if isinstance(objective, RankedStress):
+            return None
+
+        def renew(iteration: int, z: Tensor) -> bool:
+            if iteration % RENEW_EVERY:
+                return False
+            objective.renew(*split(z))
+            return True
+
+        return renew
 
     def turn(self, keep: int) -> None:
         """Turn the horizontal axes to principal ones, the narrowest first, so that the first can be pressed flat."""
@@ -167,7 +186,7 @@ class _Run:
 
 
 def fit_digraph(
-    objective: RankedStress,
+    objective: RankedStress | SampledRankedStress,
     n_components: int,
     *,
     alpha: float | None = None,
@@ -182,7 +201,7 @@ def fit_digraph(
 
     Parameters
     ----------
-    objective : RankedStress
+    objective : RankedStress or SampledRankedStress
         What to minimise.
     n_components : int
         Dimension of the map.

@@ -94,7 +94,7 @@ def hop_counts(graph: Digraph, sources: NDArray[Any], n_jobs: int | None = None)
     require_memory(
         1.2 * len(sources) * n,
         f"The hop counts of {len(sources):,} x {n:,} pairs",
-        "Pass n_sources to DigraphEmbedding to work with samples.",
+        "Pass n_pairs to DigraphEmbedding to work with a sample of them.",
     )
     counts = np.empty((len(sources), n), dtype=np.uint8)
     step = max(1, COUNTS_AT_ONCE // n)
@@ -130,10 +130,6 @@ class RankedStress:
         Of the blocks. In float32 the product form of distances leaves errors of about 1e-6 of the extent of the map.
     n_jobs : int, optional
         Threads; the result does not depend on them.
-    distortion_weight : float
-        Factor of the first term; 0 leaves it out.
-    column_weights : ndarray of shape (N,), optional
-        How many nodes each column stands for in the sums Z_u, if the columns are a sample; 1 by default.
     block_rows : int, optional
         Rows in a block.
 
@@ -157,22 +153,16 @@ class RankedStress:
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
         n_jobs: int | None = None,
-        distortion_weight: float = 1.0,
-        column_weights: NDArray[Any] | None = None,
         block_rows: int | None = None,
     ):
         self.n_nodes = counts.shape[1]
         self.n_sources = len(sources)
         self.ranking_weight = ranking_weight
         self.temperature = temperature
-        self.distortion_weight = distortion_weight
         self.device = torch.device(device)
         self.dtype = dtype
         self.n_jobs = n_jobs if self.device.type == "cpu" else 1
         self._workspace = threading.local()
-        self.offsets = None
-        if column_weights is not None:  # e^(-d/tau) times a weight is e^(-(d - tau log weight)/tau)
-            self.offsets = torch.from_numpy(temperature * np.log(column_weights)).to(self.device, dtype)
         far = np.iinfo(counts.dtype).max
         self.n_reachable = max(1, int(np.count_nonzero((counts > 0) & (counts < far))))
         self.dense = self.n_reachable > SPARSE * counts.size
@@ -221,10 +211,7 @@ class RankedStress:
                 stress.index_add_(0, rows.sources[rows.reachable // self.n_nodes], inverse)
             ranked.index_add_(0, rows.arcs % self.n_nodes, rows.arc_weights.double())
             ranked.index_add_(0, rows.sources[rows.arc_rows], rows.arc_weights.double())
-        return (
-            2 * self.distortion_weight / self.n_reachable * stress
-            + self.ranking_weight / self.temperature * ranked
-        )
+        return 2 / self.n_reachable * stress + self.ranking_weight / self.temperature * ranked
 
     def __call__(self, X: Tensor, alpha: float, blocks: Sequence[int] | None = None) -> Evaluation:
         """Evaluate at a map of shape (N, m); over some of the blocks of rows only if ``blocks`` names them."""
@@ -257,7 +244,7 @@ class RankedStress:
         gradient[:, -1] += alpha * balance
         distortion, ranking = (float(part) for part in parts)
         return Evaluation(
-            self.distortion_weight * distortion + self.ranking_weight * ranking,
+            distortion + self.ranking_weight * ranking,
             gradient,
             centred.T @ balance,
             distortion,
@@ -313,8 +300,6 @@ class RankedStress:
         parts[0] += torch.dot(error.view(-1), pushes.view(-1)).double() / self.n_reachable
 
         to_neighbours = flat[rows.arcs]
-        if self.offsets is not None:
-            distances.sub_(self.offsets)
         flat[rows.excluded] = float("inf")
         nearest = distances.amin(1, keepdim=True)
         nearest.masked_fill_(nearest.isinf(), 0)  # a node that is linked to all others has nothing to rank
@@ -330,11 +315,11 @@ class RankedStress:
         repulsion = torch.zeros_like(total).index_add_(0, rows.arc_rows, attraction) / total.clamp(min=1)
         slopes = likeness.mul_(-repulsion[:, None])
         if rows.reachable is None:
-            slopes.add_(pushes, alpha=2 * self.distortion_weight / self.n_reachable)
+            slopes.add_(pushes, alpha=2 / self.n_reachable)
             slopes.view(-1)[rows.arcs] += attraction
         else:
             slopes.view(-1)[rows.arcs] = attraction
-            slopes.view(-1)[rows.reachable] += pushes * (2 * self.distortion_weight / self.n_reachable)
+            slopes.view(-1)[rows.reachable] += pushes * (2 / self.n_reachable)
         return lengths, slopes
 
 

@@ -53,6 +53,7 @@ def minimise(
     tol: float = 1e-6,
     memory: int = 20,
     callback: Callable[[int, float, Tensor], bool] | None = None,
+    renew: Callable[[int, Tensor], bool] | None = None,
 ) -> Minimum:
     """Minimise a function of a vector.
 
@@ -70,6 +71,9 @@ def minimise(
         Pairs of steps and changes of the gradient that are kept.
     callback : callable, optional
         Called after each iteration with its number, the value and the point; True ends the minimisation.
+    renew : callable, optional
+        Called with the number of an iteration and the point before it begins. True says that the function has become a
+        slightly different one: it is evaluated anew, and what is known of its curvature is kept.
 
     Examples
     --------
@@ -84,6 +88,10 @@ def minimise(
     values = [value]
     evaluations, iteration = 1, 0
     while iteration < max_iter:
+        if renew is not None and renew(iteration, x):
+            value, gradient = function(x)
+            values = [value]
+            evaluations += 1
         direction = _direction(gradient, pairs)
         slope = float(gradient @ direction)
         if not slope < 0:
@@ -107,7 +115,7 @@ def minimise(
         iteration += 1
         if callback is not None and callback(iteration, value, x):
             return Minimum(x, value, iteration, evaluations, False)
-        if iteration >= PATIENCE and values[-1 - PATIENCE] - value < PATIENCE * tol * abs(value):
+        if len(values) > PATIENCE and values[-1 - PATIENCE] - value < PATIENCE * tol * abs(value):
             return Minimum(x, value, iteration, evaluations, True)
     return Minimum(x, value, iteration, evaluations, False)
 

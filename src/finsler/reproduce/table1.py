@@ -94,7 +94,7 @@ comparison with its column is of kind, not of digits."""
 FACTS = """\
 **Data.** The paper's edge counts for Citeseer, Chameleon and Squirrel are those of unordered pairs; here the arcs of the
 sources are used. Gr-QC is a co-authorship graph without directions: its arcs run from the lower to the higher node, as
-the paper's count suggests, which makes its asymmetry synthetic. Arxiv-Year: trained on sampled sources, scored from a
+the paper's count suggests, which makes its asymmetry synthetic. Arxiv-Year: fitted to a sample of pairs, scored from a
 sample of nodes, with the standard error of the sample."""
 
 

@@ -1,0 +1,336 @@
+"""Loops of the objective of digraph maps over a sample of pairs (`finsler.learn.digraph_sampled`).
+
+Rows are sources; their out-neighbours, sampled farther nodes and sampled negatives are lists. Random numbers are the
+mixed bits of a counter, so that they depend on the seed and the source and not on the thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from finsler.kernels import OPTIONS
+
+
+@njit(**OPTIONS)
+def _mixed(counter):
+    """64 bits that look random, of a counter (the finaliser of splitmix64)."""
+    z = counter * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(**OPTIONS)
+def _below(seed, source, draw, limit):
+    """A random whole number from 0 to ``limit - 1``."""
+    counter = (np.uint64(seed) << np.uint64(48)) ^ (np.uint64(source) << np.uint64(20)) ^ np.uint64(draw)
+    return np.int64(_mixed(_mixed(counter + np.uint64(1))) >> np.uint64(33)) % limit
+
+
+@njit(**OPTIONS)
+def far_pairs(indptr, indices, sources, start, stop, share, least, seed):
+    """Sample nodes that are two arcs or more away, for the sources ``start:stop``.
+
+    A source with r such nodes gets ``share * r`` of them, and not fewer than ``min(r, least)``, one from each of equal
+    parts of the order in which the search meets them, so that all distances are present. Returns how many each source
+    got, the weight of each of its pairs, the nodes, and their distances.
+    """
+    n = len(indptr) - 1
+    seen = np.full(n, -1, np.int32)
+    queue = np.empty(n, np.int32)
+    depth = np.empty(n, np.int32)
+    counts = np.zeros(stop - start, np.int64)
+    weights = np.zeros(stop - start)
+    nodes = np.empty(1024, np.int32)
+    hops = np.empty(1024, np.int32)
+    used = 0
+    for row in range(start, stop):
+        source = sources[row]
+        seen[source] = row
+        queue[0] = source
+        depth[0] = 0
+        head, tail, near = 0, 1, 1
+        while head < tail:
+            node, level = queue[head], depth[head]
+            head += 1
+            for e in range(indptr[node], indptr[node + 1]):
+                other = indices[e]
+                if seen[other] != row:
+                    seen[other] = row
+                    queue[tail] = other
+                    depth[tail] = level + 1
+                    tail += 1
+            if level == 0:
+                near = tail
+        far = tail - near
+        wanted = min(far, max(least, int(np.ceil(share * far))))
+        if wanted == 0:
+            continue
+        counts[row - start] = wanted
+        weights[row - start] = far / wanted
+        if used + wanted > len(nodes):
+            size = max(2 * len(nodes), used + wanted)
+            more_nodes, more_hops = np.empty(size, np.int32), np.empty(size, np.int32)
+            more_nodes[:used] = nodes[:used]
+            more_hops[:used] = hops[:used]
+            nodes, hops = more_nodes, more_hops
+        for k in range(wanted):
+            first = k * far // wanted
+            width = (k + 1) * far // wanted - first
+            at = near + first + _below(seed, source, k, width)
+            nodes[used] = queue[at]
+            hops[used] = depth[at]
+            used += 1
+    return counts, weights, nodes[:used].copy(), hops[:used].copy()
+
+
+@njit(**OPTIONS)
+def visits(indptr, indices, sources, counts):
+    """Add to ``counts`` how often each node is met by searches from the sources."""
+    n = len(indptr) - 1
+    seen = np.full(n, -1, np.int32)
+    queue = np.empty(n, np.int32)
+    for row in range(len(sources)):
+        queue[0] = sources[row]
+        seen[queue[0]] = row
+        head, tail = 0, 1
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for e in range(indptr[node], indptr[node + 1]):
+                other = indices[e]
+                if seen[other] != row:
+                    seen[other] = row
+                    counts[other] += 1
+                    queue[tail] = other
+                    tail += 1
+
+
+@njit(**OPTIONS)
+def _length(X, i, j):
+    square = X.dtype.type(1e-24)
+    for k in range(X.shape[1]):
+        difference = X[j, k] - X[i, k]
+        square += difference * difference
+    return np.sqrt(square)
+
+
+@njit(**OPTIONS)
+def _distance(X, alpha, last, i, j):
+    return _length(X, i, j) + alpha * (X[j, last] - X[i, last])
+
+
+@njit(**OPTIONS)
+def _pull(X, alpha, last, i, j, length, slope, own, gradient):
+    """Add the gradient of ``slope * d(i, j)`` to ``own`` (of i) and to row j; returns that by alpha."""
+    tension = X.dtype.type(slope / length)
+    for k in range(X.shape[1]):
+        part = tension * (X[j, k] - X[i, k])
+        gradient[j, k] += part
+        own[k] -= part
+    gradient[j, last] += alpha * slope
+    own[last] -= alpha * slope
+    return slope * (X[j, last] - X[i, last])
+
+
+@njit(**OPTIONS)
+def stress_of_pairs(X, alpha, last, tails, heads, hops, weights, start, stop, gradient, parts):
+    """Weighted sum of (d - D)^2 / D over the pairs ``start:stop``, the weight being that of the tail.
+
+    Adds the gradient to ``gradient``, the sum to ``parts[0]`` and its derivative by alpha to ``parts[2]``.
+    """
+    total, turn = 0.0, 0.0
+    for e in range(start, stop):
+        i, j = tails[e], heads[e]
+        length = _length(X, i, j)
+        error = length + alpha * (X[j, last] - X[i, last]) - hops[e]
+        slope = weights[i] * error / hops[e]
+        total += slope * error
+        turn += _pull(X, alpha, last, i, j, length, 2.0 * slope, gradient[i], gradient)
+    parts[0] += total
+    parts[2] += turn
+
+
+@njit(**OPTIONS)
+def ranking_of_rows(
+    X,
+    alpha,
+    last,
+    indptr,
+    indices,
+    sources,
+    near,
+    others,
+    other_weight,
+    arc_weight,
+    ranking_weight,
+    temperature,
+    start,
+    stop,
+    gradient,
+    parts,
+):
+    """The terms of arcs, for the sources ``start:stop``: their stress, each ``arc_weight``, and the cross-entropy.
+
+    Adds to ``gradient``, and to ``parts``: stress, cross-entropy, derivative by alpha. Of the negatives of a source those
+    in ``near`` count once and those in ``others`` ``other_weight`` times; -1 is no node.
+    """
+    n_near, n_others = near.shape[1], others.shape[1]
+    own = np.empty_like(X[0])
+    negatives = np.empty(n_near + n_others, np.int64)
+    lengths = np.empty(n_near + n_others)
+    terms = np.empty(n_near + n_others)
+    scale = ranking_weight / temperature
+    log_weight = np.log(other_weight)
+    for row in range(start, stop):
+        source = sources[row]
+        own[:] = 0
+        used = 0
+        least = np.inf
+        for k in range(n_near + n_others):
+            node = near[row, k] if k < n_near else others[row, k - n_near]
+            if node < 0:
+                continue
+            length = _length(X, source, node)
+            value = (length + alpha * (X[node, last] - X[source, last])) / temperature
+            if k >= n_near:
+                value -= log_weight
+            negatives[used], lengths[used], terms[used] = node, length, value
+            least = min(least, value)
+            used += 1
+        total = 0.0
+        for k in range(used):
+            terms[k] = np.exp(max(least - terms[k], -40.0))
+            total += terms[k]
+        log_total = np.log(total) - least if used else -np.inf
+        pressure = 0.0
+        share = 1.0 / ((indptr[source + 1] - indptr[source]) * len(sources))
+        for e in range(indptr[source], indptr[source + 1]):
+            node = indices[e]
+            length = _length(X, source, node)
+            distance = length + alpha * (X[node, last] - X[source, last])
+            error = distance - 1.0
+            parts[0] += arc_weight * error * error
+            slope = 2.0 * arc_weight * error
+            if used:
+                score = distance / temperature + log_total
+                parts[1] += share * (max(score, 0.0) + np.log1p(np.exp(-abs(score))))
+                attraction = scale * share / (1.0 + np.exp(-score))
+                slope += attraction
+                pressure += attraction
+            parts[2] += _pull(X, alpha, last, source, node, length, slope, own, gradient)
+        for k in range(used):
+            slope = pressure * terms[k] / total
+            if slope > 1e-7 * scale / len(sources):  # less is lost beside the rest
+                parts[2] += _pull(X, alpha, last, source, negatives[k], lengths[k], -slope, own, gradient)
+        for k in range(len(own)):
+            gradient[source, k] += own[k]
+
+
+@njit(**OPTIONS)
+def _offer(node, length, nodes, lengths):
+    """Put a node into the heap of the nearest (the farthest of them is at the root) if it is one of them."""
+    if not length < lengths[0]:
+        return
+    size, at = len(lengths), 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and lengths[child + 1] > lengths[child]:
+            child += 1
+        if not lengths[child] > length:
+            break
+        lengths[at], nodes[at] = lengths[child], nodes[child]
+        at = child
+    lengths[at], nodes[at] = length, node
+
+
+@njit(**OPTIONS)
+def assign(X, centres, start, stop, cells):
+    """The nearest centre of each of the points ``start:stop``, drift or not."""
+    for i in range(start, stop):
+        best = np.inf
+        for c in range(len(centres)):
+            square = X.dtype.type(0)
+            for k in range(X.shape[1]):
+                difference = X[i, k] - centres[c, k]
+                square += difference * difference
+            if square < best:
+                best = square
+                cells[i] = c
+
+
+@njit(**OPTIONS)
+def nearest_strangers(
+    X,
+    alpha,
+    last,
+    indptr,
+    indices,
+    centres,
+    reach,
+    members,
+    cell_start,
+    places,
+    budget,
+    rows,
+    start,
+    stop,
+    out,
+):
+    """For each source the nodes that are nearest on the map though it has no arc to them.
+
+    The rows of X are sorted by cells: cell c holds ``cell_start[c]:cell_start[c + 1]``, row p is node ``members[p]``, and
+    the source ``places[k]`` (a row of X) fills row ``rows[k]`` of ``out``, with -1 where there are too few. Cells are
+    scanned in the order of the distance to their centres less their ``reach`` until ``budget`` points were looked at.
+    """
+    n_cells, size = len(centres), out.shape[1]
+    seen = np.full(len(members), -1, np.int32)
+    nodes = np.empty(size, np.int64)
+    lengths = np.empty(size)
+    keys = np.empty(n_cells)
+    for k in range(start, stop):
+        place = places[k]
+        u = members[place]
+        seen[u] = u
+        for e in range(indptr[u], indptr[u + 1]):
+            seen[indices[e]] = u
+        nodes[:] = -1
+        lengths[:] = np.inf
+        for c in range(n_cells):
+            square = X.dtype.type(0)
+            for axis in range(X.shape[1]):
+                difference = centres[c, axis] - X[place, axis]
+                square += difference * difference
+            keys[c] = np.sqrt(square) + alpha * (centres[c, last] - X[place, last]) - reach[c]
+        looked = 0
+        for c in np.argsort(keys):
+            for other in range(cell_start[c], cell_start[c + 1]):
+                length = _distance(X, alpha, last, place, other)
+                if length < lengths[0] and seen[members[other]] != u:
+                    _offer(members[other], length, nodes, lengths)
+            looked += cell_start[c + 1] - cell_start[c]
+            if looked >= budget:
+                break
+        for j in range(size):
+            out[rows[k], j] = nodes[j]
+
+
+@njit(**OPTIONS)
+def random_strangers(indptr, indices, sources, near, seed, start, stop, out):
+    """Random nodes that are neither the source, nor its out-neighbours, nor in its row of ``near``; -1 where it is one."""
+    n = len(indptr) - 1
+    seen = np.full(n, -1, np.int32)
+    for row in range(start, stop):
+        u = sources[row]
+        seen[u] = u
+        for e in range(indptr[u], indptr[u + 1]):
+            seen[indices[e]] = u
+        for k in range(near.shape[1]):
+            if near[row, k] >= 0:
+                seen[near[row, k]] = u
+        for k in range(out.shape[1]):
+            node = _below(seed, u, k, n)
+            out[row, k] = -1 if seen[node] == u else node
