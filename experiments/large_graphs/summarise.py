@@ -17,15 +17,15 @@ def text(estimate: dict) -> str:
 def main() -> None:
     """Read the results, write the table."""
     columns = [
-        "graph", "nodes mapped", "alpha", "held-out stress", "sign of asymmetry", "explained", "asymmetry", "of it, gradient",
-        "pairs one way",
+        "graph", "nodes mapped", "alpha", "held-out stress", "sign of asymmetry", "explained", "asymmetry",
+        "of it, gradient", "pairs one way",
     ]  # fmt: skip
     lines = [
         "# Five large digraphs from the command line",
         "",
         "`sh experiments/large_graphs/run.sh FOLDER`: hops, 100 pivots, two dimensions, alpha fitted, the largest weakly",
-        "connected part; scores on 20 rows (both ways) of nodes that were not pivots, with standard errors. The report looks",
-        "at 50 rows of the whole graph.",
+        "connected part; scores on 20 rows (both ways) of nodes that were not pivots, with standard errors. The report",
+        "looks at 50 rows of the whole graph.",
         "",
         f"| {' | '.join(columns)} |",
         "|---" * len(columns) + "|",
