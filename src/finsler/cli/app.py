@@ -396,7 +396,8 @@ def place(
     )
     placed = place_points(embedding, there, here)
     if not quiet:
-        say(f"{len(placed.labels)} new points among {embedding.n_points}: {', '.join(placed.labels[:8])}")
+        points = "new point" if len(placed.labels) == 1 else "new points"
+        say(f"{len(placed.labels)} {points} among {embedding.n_points}: {', '.join(placed.labels[:8])}")
     cli_output.write(
         targets, placed.whole, attributes={"placed": placed.groups}, color="placed", title=title, table=placed.table,
         quiet=quiet,

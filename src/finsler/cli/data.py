@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import warnings
 from collections.abc import Sequence
@@ -17,7 +16,12 @@ from finsler.cli.errors import Mistake, say
 from finsler.embedding import Embedding
 from finsler.estimators.mds import FinslerMDS
 from finsler.geometry.randers import randers_distances
-from finsler.inputs.dissimilarities import DIAGONAL_TOLERANCE, Dissimilarities, as_dissimilarities
+from finsler.inputs.dissimilarities import (
+    DIAGONAL_TOLERANCE,
+    Dissimilarities,
+    as_dissimilarities,
+    suggestion,
+)
 from finsler.inputs.graph_distances import WEIGHTINGS, graph_distances, weigh
 from finsler.inputs.manifold import geodesic_distances
 from finsler.inputs.paths import shortest_paths
@@ -364,12 +368,6 @@ def read_new_points(
     if side:
         check_labels(labels, text.name)
     return (labels if side else None), np.array(values)
-
-
-def suggestion(name: str, names: Sequence[str]) -> str:
-    """Names like this one, as a question."""
-    close = difflib.get_close_matches(name, names, n=3)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def point_of(embedding: Embedding, name: str) -> int:
