@@ -237,6 +237,22 @@ def test_weights_from_a_file(small):
     assert "choose uniform, inverse" in mistake("embed", small, "--weights", "inverted", "--json")
 
 
+def test_a_map_tells_how_much_asymmetry_it_shows(small):
+    rng = np.random.default_rng(0)
+    X, h = rng.uniform(0, 10, (12, 2)), rng.uniform(0, 2, 12)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    D += np.clip(
+        h - h[:, None], -0.9 * D, 0.9 * D
+    )  # a plane with hills: heights are no direction in the plane
+    small.write_text(cli_output.matrix_csv(D, [*"ABCDEFGHIJKL"]))
+    best = f"{100 * finsler.asymmetry_report(D).gradient_share:.3g} % can be shown"
+    said = {dim: done("embed", small, "--dim", dim, "--out", "-").stderr.splitlines()[-1] for dim in (2, 3)}
+    assert said[2].endswith(f"up to {best}: try --dim 3")
+    assert said[3].endswith(f"up to {best}")
+    small.write_text(cli_output.matrix_csv(D + D.T, [*"ABCDEFGHIJKL"]))
+    assert "asymmetry" not in done("embed", small, "--out", "-").stderr
+
+
 def test_missing_values(small):
     small.write_text(SMALL.replace("A,0,3", "A,,").replace("5,4,3", "5,4,inf"))
     line = mistake("embed", small, "--out", "-")

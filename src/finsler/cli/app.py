@@ -265,6 +265,8 @@ def embed(
         say(result.summary())
         if sparse:
             say(str(scores))
+        elif line := cli_data.asymmetry_line(data, result, jobs):
+            say(line)
     elif result.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(result.message)}")
     cli_output.write(targets, result, attributes=more, color=color, title=title, quiet=quiet)
