@@ -522,6 +522,7 @@ ONES = np.ones((3, 3))
     ("D", "weights", "error", "message"),
     [
         (np.ones((3, 4)), None, ValueError, r"D must be a square matrix.* shape \(3, 4\)"),
+        ("times.csv", None, TypeError, r"D is the path 'times\.csv'; read the file first"),
         (np.ones(9), None, ValueError, r"D must be a square matrix.* shape \(9,\)"),
         (np.ones((2, 2, 2)), None, ValueError, r"D must be a square matrix.* shape \(2, 2, 2\)"),
         ([[0, 1], [1]], None, ValueError, "D cannot be read as a matrix .* rows of equal length"),

@@ -237,10 +237,28 @@ def test_weights_from_a_file(small):
     assert "choose uniform, inverse" in mistake("embed", small, "--weights", "inverted", "--json")
 
 
+def test_a_map_tells_how_much_asymmetry_it_shows(small):
+    rng = np.random.default_rng(0)
+    X, h = rng.uniform(0, 10, (12, 2)), rng.uniform(0, 2, 12)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    D += np.clip(
+        h - h[:, None], -0.9 * D, 0.9 * D
+    )  # a plane with hills: heights are no direction in the plane
+    small.write_text(cli_output.matrix_csv(D, [*"ABCDEFGHIJKL"]))
+    best = f"{100 * finsler.asymmetry_report(D).gradient_share:.3g} % can be shown"
+    said = {dim: done("embed", small, "--dim", dim, "--out", "-").stderr.splitlines()[-1] for dim in (2, 3)}
+    assert said[2].endswith(f"up to {best}: try --dim 3")
+    assert said[3].endswith(f"up to {best}")
+    small.write_text(cli_output.matrix_csv(D + D.T, [*"ABCDEFGHIJKL"]))
+    assert "asymmetry" not in done("embed", small, "--out", "-").stderr
+
+
 def test_missing_values(small):
     small.write_text(SMALL.replace("A,0,3", "A,,").replace("5,4,3", "5,4,inf"))
     line = mistake("embed", small, "--out", "-")
-    assert "contains NaN or infinity: from 0 ('A') to 1 ('B') it is nan" in line
+    assert (
+        "contains NaN or infinity: from 0 ('A') to 1 ('B') it is nan, which stands for an empty cell" in line
+    )
     assert "--missing mask" in line
     D = [[0, np.nan, 4, 5], [2, 0, 2, 4], [4, 3, 0, 2], [5, 4, np.inf, 0]]
     for missing in ("mask", "hinge"):
@@ -405,6 +423,7 @@ def test_distance(flights):
     assert record["there"]["on_map"] == pytest.approx(flight_map.distance("LAX", "JFK"))
     assert record["back"]["in_data"] == pytest.approx(5.25376, abs=1e-5)
     assert "'LAXX'. Did you mean 'LAX'?" in mistake("distance", folder / "map.npz", "JFK", "LAXX")
+    assert "'lax'. Did you mean 'LAX'?" in mistake("distance", folder / "map.npz", "JFK", "lax")
 
 
 def test_distance_by_number_where_there_are_no_labels(tmp_path):
@@ -577,7 +596,8 @@ def test_datasets_as_edges(proximities, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SMALL.replace("B,2,0,2", "B,2,0,oops"), "small.csv: row 3, column \"C\": 'oops' is not a number."),
+        (SMALL.replace("B,2,0,2", "B,2,0,oops"), "small.csv: row 3, column \"C\": 'oops' is not a number; write plain"),
+        (SMALL.replace("B,2,0,2", 'B,2,0,"1,5"'), "'1,5' is not a number; commas separate the cells"),
         (SMALL.replace("B,2,0,2,4", "B,2,0,2"), "small.csv: row 3 has 4 columns, where most have 5."),
         (SMALL.replace("\nB", "\nX"), "rows and columns carry different labels: number 2 is 'X' among the rows"),
         (SMALL.replace("D,5,4,3,0\n", ""), "a matrix must be square"),
@@ -628,7 +648,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--json", "--color", "depth"], "there are no attributes; see --attributes"),
         (["embed", "small.csv", "--json", "--weights", "inverse", "--solver", "classical"], "use --solver smacof"),
         (["embed", "small.csv", "--json", "--kind", "points"], "points need columns x, y"),
-        (["embed", "small.csv", "--json", "--kind", "edges"], "which column holds the lengths"),
+        (["embed", "small.csv", "--json", "--kind", "edges"], "not a list of arcs: --kind matrix"),
         (["embed", "small.csv", "--json", "--time-limit", "0"], "time_limit"),
         (["embed", "small.csv", "--json", "--encoding", "klingon"], "not text in KLINGON"),
         (["embed", "old.npz", "--json"], "it is a saved map"),

@@ -38,6 +38,9 @@ def test_distance_by_label_and_by_number(embedding):
 def test_an_unknown_point_gets_a_hint(embedding):
     with pytest.raises(KeyError, match=r"No point is labelled 'JFX'. Did you mean 'JFK'"):
         embedding.distance("JFX", "LAX")
+    towns = replace(embedding, labels=["Titisee, Neustadt", *"bcdefgh"])
+    with pytest.raises(KeyError, match="Did you mean 'Titisee, Neustadt'"):
+        towns.distance("titisee", "b")
     with pytest.raises(IndexError, match="points 0 to 7"):
         replace(embedding, labels=None).distance(99, 0)
     with pytest.raises(KeyError):

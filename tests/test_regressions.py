@@ -134,6 +134,22 @@ def test_numbers_as_labels_survive_a_csv_file(D, tmp_path):
     assert embedding.distance(101, 102) == pytest.approx(D[0, 1], abs=1e-6)
 
 
+def test_files_as_excel_writes_them(D, tmp_path):
+    names = ["Müllheim", "Titisee, Neustadt", *"cdef"]
+    frame = pd.DataFrame(D, index=names, columns=names)
+    for encoding, told in (("utf-8-sig", None), ("cp1252", "cp1252")):
+        frame.to_csv(tmp_path / "t.csv", sep=";", decimal=",", encoding=encoding)
+        embedding = embed_matrix(tmp_path / "t.csv", alpha=0.4, encoding=told)
+        assert embedding.distance(*names[:2]) == pytest.approx(D[0, 1], abs=1e-6)
+    with pytest.raises(ValueError, match="give encoding=, perhaps 'cp1252'"):
+        embed_matrix(tmp_path / "t.csv")
+    with pytest.raises(TypeError, match=r"read_csv\(..., decimal=','\)"):
+        embed_matrix(pd.read_csv(tmp_path / "t.csv", sep=";", index_col=0, encoding="cp1252"))
+    frame.to_csv(tmp_path / "t.csv")
+    with pytest.raises(TypeError, match=r"read_csv\(..., index_col=0\)"):
+        embed_matrix(pd.read_csv(tmp_path / "t.csv"))
+
+
 def test_numpy_labels_are_found_and_saved(D, tmp_path):
     embedding = embed_matrix(D, labels=np.array([5, 4, 3, 2, 1, 0]), alpha=0.4)
     again = Embedding.load(embedding.save(tmp_path / "m.npz"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress_per_point, total_square
-from finsler.inputs.dissimilarities import Dissimilarities, check_columns, plain_label
+from finsler.inputs.dissimilarities import Dissimilarities, check_columns, plain_label, suggestion
 from finsler.io import load_archive, save_archive
 from finsler.solvers.home import Home
 from finsler.solvers.placement import place
@@ -165,9 +164,7 @@ class Embedding:
             if -self.n_points <= point < self.n_points:
                 return int(point) % self.n_points
             raise IndexError(f"There is no point {point}: this map has points 0 to {self.n_points - 1}.")
-        close = difflib.get_close_matches(str(point), [str(label) for label in self.labels or []], n=3)
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise KeyError(f"No point is labelled {point!r}.{hint}")
+        raise KeyError(f"No point is labelled {point!r}.{suggestion(point, labels)}")
 
     def distance(self, a: Any, b: Any) -> float:
         """Distance on the map **from a to b**, points given by label or by number."""

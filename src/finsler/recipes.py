@@ -43,6 +43,7 @@ def embed_matrix(
     weights: ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
     missing: str = "raise",
+    encoding: str | None = None,
     **options: Any,
 ) -> Embedding:
     """Map a matrix of asymmetric dissimilarities: travel times, costs, confusions.
@@ -62,6 +63,8 @@ def embed_matrix(
         Names of the points.
     missing : {"raise", "mask", "hinge"}
         NaN and inf are refused, or left out; or inf means "at least as far as the largest finite dissimilarity".
+    encoding : str, optional
+        Encoding of a text file, if not UTF-8: "cp1252" for what Excel saves as plain CSV in western Europe.
     **options
         Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
 
@@ -89,7 +92,7 @@ def embed_matrix(
         return replace(found, labels=list(labels))
     values: Any = D
     if path is not None:
-        table = read_table(path, kind="matrix")
+        table = read_table(path, kind="matrix", encoding=encoding)
         values, labels = table.values, table.labels if labels is None else labels
     data = as_dissimilarities(values, weights, labels=labels, missing=missing)
     return mds.fit(data).result_

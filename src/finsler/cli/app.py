@@ -265,6 +265,8 @@ def embed(
         say(result.summary())
         if sparse:
             say(str(scores))
+        elif line := cli_data.asymmetry_line(data, result, jobs):
+            say(line)
     elif result.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(result.message)}")
     cli_output.write(targets, result, attributes=more, color=color, title=title, quiet=quiet)
@@ -396,7 +398,8 @@ def place(
     )
     placed = place_points(embedding, there, here)
     if not quiet:
-        say(f"{len(placed.labels)} new points among {embedding.n_points}: {', '.join(placed.labels[:8])}")
+        points = "new point" if len(placed.labels) == 1 else "new points"
+        say(f"{len(placed.labels)} {points} among {embedding.n_points}: {', '.join(placed.labels[:8])}")
     cli_output.write(
         targets, placed.whole, attributes={"placed": placed.groups}, color="placed", title=title, table=placed.table,
         quiet=quiet,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,11 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.baselines.compare import asymmetry_shown
+from finsler.baselines.fits import Observations
 from finsler.cli.errors import Mistake, say
 from finsler.embedding import Embedding
 from finsler.estimators.mds import FinslerMDS
+from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distances
-from finsler.inputs.dissimilarities import DIAGONAL_TOLERANCE, Dissimilarities, as_dissimilarities
+from finsler.inputs.dissimilarities import (
+    DIAGONAL_TOLERANCE,
+    Dissimilarities,
+    as_dissimilarities,
+    suggestion,
+)
 from finsler.inputs.graph_distances import WEIGHTINGS, graph_distances, weigh
 from finsler.inputs.manifold import geodesic_distances
 from finsler.inputs.paths import shortest_paths
@@ -27,6 +34,8 @@ from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 
 Array = NDArray[Any]
+
+SHOWN_UP_TO = 1000  # points, up to which it takes no time to tell how much of the asymmetry a map shows
 
 
 @dataclass(frozen=True)
@@ -301,6 +310,21 @@ def solve(data: Dissimilarities, fitting: Fitting) -> Embedding:
         return mds.fit(data).result_
 
 
+def asymmetry_line(data: Dissimilarities, result: Embedding, jobs: int | None) -> str | None:
+    """How much of the asymmetry the map shows, beside what heights could; None if that is undefined, or long to find out."""
+    if data.n_points > SHOWN_UP_TO or (data.matrix < 0).any():  # bounds
+        return None
+    shown = asymmetry_shown(Observations.of(data), result.distances())
+    report = asymmetry_report(data.matrix, data.weights, max_triangles=1, n_jobs=jobs)
+    if shown is None or report.gradient_share is None:
+        return None
+    shown = max(shown, 0.0)
+    line = f"  shows {100 * shown:.3g} % of the asymmetry; up to {100 * report.gradient_share:.3g} % can be shown"
+    if report.gradient_share - shown > 0.2:
+        line += f": try --dim {result.n_components + 1}"
+    return line
+
+
 def read_attributes(
     file: str, labels: list[Any] | None, n: int, encoding: str | None = None
 ) -> dict[str, Array]:
@@ -364,12 +388,6 @@ def read_new_points(
     if side:
         check_labels(labels, text.name)
     return (labels if side else None), np.array(values)
-
-
-def suggestion(name: str, names: Sequence[str]) -> str:
-    """Names like this one, as a question."""
-    close = difflib.get_close_matches(name, names, n=3)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def point_of(embedding: Embedding, name: str) -> int:

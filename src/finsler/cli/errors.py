@@ -16,6 +16,7 @@ _WORDS = [
     (r"\bweighting='([\w-]+)'", r"--weights \1"),
     (r"\bGive weight= one of", "Give --columns SOURCE,TARGET,LENGTH with a LENGTH among"),
     (r", or None to count arcs", ""),
+    (r"; embed_matrix reads it", ": --kind matrix"),
     (r"\bweight=None\b", "--hops"),
     (r"\bn_components=(\d+)", r"--dim \1"),
     (r"\bn_neighbors=(\d+)", r"--neighbors \1"),

@@ -202,7 +202,7 @@ def _features(file: str, labels: list[Any] | None, n: int, encoding: str | None)
 
 def _node(name: str, nodes: dict[str, Any]) -> Any:
     """The label that is written so."""
-    from finsler.cli.data import suggestion
+    from finsler.inputs.dissimilarities import suggestion
 
     if name not in nodes:
         raise Mistake(f"the model has no node {name!r}.{suggestion(name, list(nodes))}")

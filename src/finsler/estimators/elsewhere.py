@@ -25,7 +25,8 @@ def opened(values: Any) -> Any:
     path = Path(values)
     if path.suffix != ".npy":
         raise ValueError(
-            f"{os.fspath(path)!r} is not the path of a .npy file. Write one with numpy.save, or read the file first."
+            f"{os.fspath(path)!r} is not the path of a .npy file. Write one with numpy.save, or read the file first; "
+            "finsler.embed_matrix takes the path of a CSV file."
         )
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import frexp
@@ -172,6 +173,10 @@ def _matrix(name: str, value: Any) -> tuple[np.ndarray, list[Any] | None]:
             raise ValueError(f"{name} has columns in another order than rows; use {name}[{name}.index].")
     if isinstance(value, np.ma.MaskedArray):
         value = np.ma.filled(value.astype(np.float64), np.nan)
+    if isinstance(value, str | os.PathLike):
+        raise TypeError(
+            f"{name} is the path {os.fspath(value)!r}; read the file first, say with pandas.read_csv(…, index_col=0)."
+        )
     try:
         matrix = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
     except ValueError as error:

@@ -117,7 +117,10 @@ def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
 def row_arcs(rows: list[Any], weight: Any, labels: Any) -> Arcs:
     """Arcs from a list of tuples, one per arc."""
     if {type(row) for row in rows} - {tuple} or {len(row) for row in rows} not in (set(), {2}, {3}):
-        raise ValueError("a list of arcs holds tuples, all (source, target) or all (source, target, length).")
+        raise ValueError(
+            "a list of arcs holds tuples, all (source, target) or all (source, target, length); rows that are lists become "
+            "tuples by [tuple(row) for row in rows]."
+        )
     return column_arcs(list(zip(*rows, strict=True)) or [(), ()], weight, labels)
 
 
@@ -171,7 +174,7 @@ def choose_columns(names: list[Any], source: Any, target: Any, weight: Any) -> t
     if k is None and len(names) > 3:
         raise ValueError(
             f"which column holds the lengths? Give weight= one of {names[:20]}, or None to count arcs. "
-            "(A square table is a matrix, not a list of arcs.)"
+            "(A square table is a matrix, not a list of arcs; embed_matrix reads it.)"
         )
     return i, j, k
 

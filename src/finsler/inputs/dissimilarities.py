@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -199,9 +201,19 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
                     where = _place(values, place)
                     raise TypeError(
                         f"{name} must hold numbers; {where} holds {array[place]!r}: argument must be a string or a "
-                        "number. Replace it, or use NaN where a value is missing."
+                        f"number. {_remedy(values, place, array[place])}"
                     ) from None
     raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+
+
+def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
+    """What to do about an entry that is not a number."""
+    if hasattr(values, "columns") and len(place) == 2 and isinstance(entry, str):
+        if re.fullmatch(r"\s*\d+,\d+\s*", entry):
+            return "Read decimal commas with pandas.read_csv(..., decimal=',')."
+        if place[1] == 0:
+            return "If the first column holds the labels, read it as the index: pandas.read_csv(..., index_col=0)."
+    return "Replace it, or use NaN where a value is missing."
 
 
 def _place(values: Any, place: tuple[int, ...]) -> str:
@@ -240,6 +252,15 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
 def plain_label(label: Any) -> Any:
     """Label as a plain Python object, so that 3 and numpy's 3 name the same point."""
     return label.item() if isinstance(label, np.generic) else label
+
+
+def suggestion(name: Any, known: Iterable[Any]) -> str:
+    """Up to three labels like this one, or that hold it, as a question; nothing if there is none."""
+    names = [str(label) for label in known]
+    part = str(name).casefold()
+    close = difflib.get_close_matches(str(name), names, n=3)
+    close += [label for label in names if part and part in label.casefold() and label not in close]
+    return f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
 
 
 def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
@@ -336,10 +357,15 @@ def check_rows(
             unknown = ~finite & counts
             if missing == "raise" and unknown.any():
                 j = int(np.argmax(unknown))
+                what = (
+                    "nan, which stands for an empty cell"
+                    if np.isnan(row[j])
+                    else "inf, which stands for no way"
+                )
                 raise ValueError(
-                    f"{name} contains NaN or infinity: from {point(i)} to {point(j)} it is {row[j]}. Pass "
-                    "missing='mask' to leave such ordered pairs out (weight 0), 'hinge' to keep unreachable ones far, or "
-                    "fill them in."
+                    f"{name} contains NaN or infinity: from {point(i)} to {point(j)} it is {what}. Pass missing='mask' to "
+                    "leave such ways out (the ways back still count), missing='hinge' to keep infinite ones far, or fill "
+                    "them in."
                 )
             unknown[i] = False
             n_unknown += int(unknown.sum())

@@ -159,7 +159,10 @@ def _readable(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not text in this encoding ({error}); give encoding=.") from error
+        raise ValueError(
+            f"{path} is not text in this encoding ({error}). Save it as UTF-8, or give encoding=, perhaps 'cp1252', "
+            "to finsler.inputs.graph_files.read_graph; embed_graph takes what it returns."
+        ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, ParseError) as error:
         raise ValueError(f"{path} cannot be read as {kind}: {error}.") from error
     except ValueError as error:
@@ -250,8 +253,8 @@ def _number(cell: str, row: int, column: int) -> float:
     except ValueError:
         pass
     raise ValueError(
-        f"row {row}, column {column + 1}: {cell!r} is not a number. Say with weight= which column holds the "
-        "lengths, or weight=None to count arcs."
+        f"row {row}, column {column + 1}: {cell!r} is not a number; decimals need a point. Say with weight= which column "
+        "holds the lengths, or weight=None to count arcs."
     )
 
 

@@ -117,8 +117,12 @@ class Text:
         place = f"row {row}, column " + (f"{column + 1}" if names is None else f'"{names[column]}"')
         mark = "." if _POINT.fullmatch(cell) else ","
         if mark == "," and (self.delimiter == "," or not _COMMA.fullmatch(cell)):
-            why = ", because commas cut the cells" if _COMMA.fullmatch(cell) else ""
-            raise ValueError(f"{self.name}: {place}: {cell!r} is not a number{why}.")
+            why = (
+                "commas separate the cells of this file, so write decimals with a point, thousands without a mark"
+                if _COMMA.fullmatch(cell)
+                else "write plain numbers without units, and leave a cell empty where none is known"
+            )
+            raise ValueError(f"{self.name}: {place}: {cell!r} is not a number; {why}.")
         if mark in cell:
             self._marks.setdefault(mark, f"{cell!r} in {place}")
             if len(self._marks) > 1:

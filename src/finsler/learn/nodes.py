@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from finsler.inputs.dissimilarities import plain_label
+from finsler.inputs.dissimilarities import plain_label, suggestion
 from finsler.learn.structure import check_features
 
 Integers = NDArray[np.integer[Any]]
@@ -42,9 +41,9 @@ class NodeIndex:
         try:
             return self._place[label]
         except (KeyError, TypeError):
-            close = difflib.get_close_matches(str(label), [str(known) for known in self._place], n=3)
-            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-            raise ValueError(f"{where}: no node is labelled {label!r}.{hint}") from None
+            raise ValueError(
+                f"{where}: no node is labelled {label!r}.{suggestion(label, self._place)}"
+            ) from None
 
     def pairs(self, pairs: Any) -> Integers:
         """Positions of ordered pairs given by label: shape (P, 2), a list of tuples, or a table of two columns."""
