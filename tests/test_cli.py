@@ -119,7 +119,7 @@ def test_the_flight_example(flights):
     folder, result = flights
     said = result.stderr.splitlines()
     assert said[0] == "times.csv: a 64 x 64 matrix with labels"
-    assert said[1].startswith("64 points in 2 dimension(s), alpha = 0.0974")
+    assert said[1].startswith("64 points in 2 dimensions, alpha = 0.0974")
     assert said[-1].startswith("Written: ")
     assert result.stdout == ""
     example = load_flight_hours()

@@ -57,7 +57,7 @@ def test_frame(embedding):
 
 def test_summary_says_what_matters(embedding):
     text = embedding.summary()
-    assert "8 points in 3 dimension(s), alpha = 0.3" in text
+    assert "8 points in 3 dimensions, alpha = 0.3" in text
     assert "straight up costs 1.857 times" in text
     assert "converged" in text
     assert "8 points in 3-D" in repr(embedding)

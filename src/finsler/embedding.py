@@ -202,8 +202,9 @@ class Embedding:
     def summary(self) -> str:
         """Describe the map in a few lines."""
         ratio = (1 + self.alpha) / (1 - self.alpha)
+        plural = "s" if self.n_components > 1 else ""
         lines = [
-            f"{self.n_points} points in {self.n_components} dimension(s), alpha = {self.alpha:.4g}",
+            f"{self.n_points} points in {self.n_components} dimension{plural}, alpha = {self.alpha:.4g}",
             f"  straight up costs {ratio:.4g} times straight down",
             f"  normalised stress {self.normalised_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
             f"  {self.status}: {self.message}",

@@ -175,7 +175,7 @@ def sampled_asymmetry(rows: Rows) -> SampledAsymmetry:
     >>> from finsler.inputs.graph import as_digraph
     >>> hill = as_digraph([(0, 1, 2.0), (1, 0, 1.0), (1, 2, 2.0), (2, 1, 1.0)])
     >>> print(sampled_asymmetry(sample_rows(hill, 3)).verdict)
-    The asymmetry is 10 % of the squared distances, and a map can show up to 100 % of it.
+    The asymmetry is 10 % of the squared distances, and a map of enough dimensions can show up to 100 % of it.
     """
     k, n = rows.ahead.shape
     skew = rows.skew
@@ -328,7 +328,7 @@ def _verdict(known: bool, asymmetry: float, gradient: float) -> str:
         return "The graph is symmetric: use alpha = 0."
     amount = f"The asymmetry is {100 * asymmetry:.2g} % of the squared distances"
     if gradient >= 0.5:
-        return f"{amount}, and a map can show up to {100 * gradient:.3g} % of it."
+        return f"{amount}, and a map of enough dimensions can show up to {100 * gradient:.3g} % of it."
     return f"{amount}, but only {100 * max(gradient, 0.0):.3g} % of it follows heights; no map can show the rest."
 
 

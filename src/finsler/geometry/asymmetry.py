@@ -144,7 +144,8 @@ def asymmetry_report(
     >>> report.heights
     array([-1.,  0.,  1.])
     >>> print(report.verdict)
-    The asymmetry is 26.1 % of the squared dissimilarities, and a Randers map can show up to 100 % of it.
+    The asymmetry is 26.1 % of the squared dissimilarities, and a Randers map of enough dimensions can show up to
+    100 % of it.
     """
     fresh = np.random.SeedSequence().generate_state(1)[0]
     seed = _whole("random_state", fresh if random_state is None else random_state)
@@ -212,7 +213,7 @@ def _verdict(groups: int, one_way: int, asymmetry: float | None, gradient: float
         return f"The data is symmetric: use ordinary MDS, or alpha = 0{aside}."
     amount = f"The asymmetry is {_percent(asymmetry)} of the squared dissimilarities"
     if gradient >= MOSTLY_GRADIENT:
-        return f"{amount}, and a Randers map can show up to {_percent(gradient)} of it."
+        return f"{amount}, and a Randers map of enough dimensions can show up to {_percent(gradient)} of it."
     rest = "the rest runs in circles, which no such map can show"
     return f"{amount}, but only {_percent(gradient)} of it follows heights; {rest}."
 

@@ -253,7 +253,10 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
         ("stress", f"{embedding.stress:.6g}"),
     ]
     return [
-        ("points", f"{embedding.n_points:,}, in {embedding.n_components} dimension(s)"),
+        (
+            "points",
+            f"{embedding.n_points:,}, in {embedding.n_components} dimension{'s' * (embedding.n_components > 1)}",
+        ),
         ("alpha", f"{alpha:.4g}"),
         ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
         *([] if np.isnan(embedding.normalised_stress) else stress),  # a learned map has none
