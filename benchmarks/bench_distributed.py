@@ -134,7 +134,7 @@ def main() -> None:
     for n, missing in [*((n, 0.0) for n in options.points), *((n, 0.2) for n in options.points[1:2])]:
         # A new cluster each time: the most that a process ever held does not go down again.
         with (
-            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster) as client,
         ):
             cases.append(measure(client, n, options.blocks, missing, options.repeat))

@@ -38,7 +38,7 @@ def noisy_problem(kind, n=130, m=3, drift=0.4, seed=0):
 @pytest.fixture(scope="module")
 def client():
     with (
-        distributed_dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed_dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed_dask.Client(cluster) as client,
     ):
         yield client

@@ -163,7 +163,8 @@ class Page:
     def requests(self):
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-        return [url for url in sent if not url.startswith(("data:", "blob:"))]
+        # chrome: is the browser itself at its start
+        return [url for url in sent if not url.startswith(("data:", "blob:", "chrome:"))]
 
 
 def made(X, alpha=0.3, labels=None, data=None, share=None):

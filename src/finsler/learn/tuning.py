@@ -108,7 +108,7 @@ def tune(
             direction="maximize",
             sampler=optuna.samplers.TPESampler(seed=seed),
             study_name="finsler link prediction",
-            storage=None if storage is None else f"sqlite:///{Path(storage).absolute()}",
+            storage=None if storage is None else _sqlite(Path(storage)),
             load_if_exists=True,
         )
         finished = [t for t in study.trials if t.state == optuna.trial.TrialState.COMPLETE]
@@ -116,3 +116,11 @@ def tune(
     finally:
         optuna.logging.set_verbosity(before)
     return study
+
+
+def _sqlite(path: Path) -> Any:
+    """Storage in a file that is open only while something is read or written: the study outlives the search."""
+    from optuna.storages import RDBStorage
+    from sqlalchemy.pool import NullPool
+
+    return RDBStorage(f"sqlite:///{path.absolute()}", engine_kwargs={"poolclass": NullPool})
