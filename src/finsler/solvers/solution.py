@@ -67,7 +67,21 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """What a callback is given after each iteration; a callback that returns True stops the solver."""
+    """What a callback is given after each iteration; a callback that returns True stops the solver.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations so far.
+    stress : float
+        Stress of the map.
+    coordinates : ndarray of shape (n, m)
+        The map so far, a copy.
+    drift : ndarray of shape (m,)
+        Its drift, which need not point along the last axis before the end.
+    seconds : float
+        Wall-clock time so far.
+    """
 
     n_iter: int
     stress: float
