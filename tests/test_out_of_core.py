@@ -257,5 +257,5 @@ def test_the_door_for_matrices_leaves_a_large_file_where_it_is(tmp_path, monkeyp
     found = embed_matrix(tmp_path / "D.npy", labels=names, memory_budget=tight(400, rows=20))
     assert passes
     assert found.distance("p3", "p7") == pytest.approx(D[3, 7], rel=1e-6)
-    with pytest.raises(ValueError, match="labels has 2 entries for 400 points"):
+    with pytest.raises(ValueError, match="D has 400 rows, labels 2"):
         embed_matrix(tmp_path / "D.npy", labels=names[:2], memory_budget=tight(400, rows=20))

@@ -22,6 +22,7 @@ from finsler.inputs.pivots import pivot_distances, relayed_pairs
 from finsler.recipes import embed_graph, sparse_map
 from finsler.solvers.smacof import smacof
 from finsler.solvers.sparse import sparse_smacof
+from finsler.solvers.sparse_initial import paths_either_way
 from finsler.solvers.sparse_problem import ArcPairs, SparseProblem, StreamedProblem
 
 from conftest import SHARED, slow_distance
@@ -549,3 +550,11 @@ def test_options_of_pivots_are_refused_for_a_stream(option):
 def test_more_dimensions_than_points_are_refused():
     with pytest.raises(ValueError, match="n_components must be at most the number of points, 100"):
         sparse_smacof(pivot_distances(city(100), 10), 101)
+
+
+def test_paths_either_way_take_the_shorter_way_and_arcs_of_length_zero():
+    graph = as_digraph(([0, 1, 1], [1, 0, 2], [5.0, 3.0, 0.0]))
+    data = pivot_distances(graph, 3)
+    found = paths_either_way(data, ArcPairs.of(graph.matrix, False), 1)
+    expected = np.array([[0, 3, 3], [3, 0, 0], [3, 0, 0]])
+    np.testing.assert_array_equal(found, expected[:, data.pivots])

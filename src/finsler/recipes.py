@@ -88,7 +88,9 @@ def embed_matrix(
         if labels is None:
             return found
         if len(labels) != found.n_points:
-            raise ValueError(f"labels has {len(labels)} entries for {found.n_points} points.")
+            raise ValueError(
+                f"labels must have one entry per point: D has {found.n_points} rows, labels {len(labels)}."
+            )
         return replace(found, labels=list(labels))
     values: Any = D
     if path is not None:

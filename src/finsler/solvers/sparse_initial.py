@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import floyd_warshall
 
 from finsler.inputs.dissimilarities import Dissimilarities
@@ -24,7 +24,7 @@ from finsler.runtime import Progress, map_blocks, require_memory
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorise import majorise
 from finsler.solvers.smacof import ONE_WAY_ALPHA, ONE_WAY_NOTE, smacof
-from finsler.solvers.sparse_problem import AMONG, ERROR, ArcPairs, SparseProblem
+from finsler.solvers.sparse_problem import ERROR, ArcPairs, SparseProblem
 
 Array = NDArray[Any]
 
@@ -103,7 +103,7 @@ def _finite(S: Array) -> Array:
     return np.where(known, S, 2 * S[known].max(initial=0.0) or 1.0)
 
 
-def either_way(data: PivotDistances, arcs: ArcPairs, n_jobs: int | None) -> Array:
+def paths_either_way(data: PivotDistances, arcs: ArcPairs, n_jobs: int | None) -> Array:
     """Distances (N, h) from the pivots along arcs whichever way they point."""
     n = data.n_nodes
     require_memory(
@@ -111,11 +111,10 @@ def either_way(data: PivotDistances, arcs: ArcPairs, n_jobs: int | None) -> Arra
         f"Distances between {n:,} nodes and {data.n_pivots} pivots",
         "Use fewer pivots.",
     )
-    ways = [
-        csr_array((lengths, indices, indptr), shape=(n, n))
-        for indptr, indices, lengths in (arcs.leaving, arcs.entering)
-    ]
-    both = ways[0].maximum(ways[1])
+    ways = (arcs.leaving, arcs.entering)
+    tails = np.concatenate([np.repeat(np.arange(n), np.diff(indptr)) for indptr, _, _ in ways])
+    heads, lengths = (np.concatenate([way[k] for way in ways]) for k in (1, 2))
+    both = coo_array((lengths, (tails, heads)), shape=(n, n))  # of parallel arcs the shortest counts
     return shortest_paths(both, data.pivots, dtype=np.float32, n_jobs=n_jobs, verbose=False).T
 
 
@@ -133,30 +132,19 @@ def place_by_pivots(
     mass = data.mass_ahead + data.mass_behind + 1.0
     soft = data.radius**2 + 1e-6 * float((P**2).sum(axis=1).mean())
 
-    def task(_: int, start: int, stop: int) -> None:
-        kernels.trilaterate_block(
-            data.out_of, data.into, data.far, mass, soft, PT, RIDGE, start, stop, X, known
-        )
+    def place(out_of: Array, into: Array, far: float, X: Array, known: Array) -> None:
+        def task(_: int, start: int, stop: int) -> None:
+            kernels.trilaterate_block(out_of, into, far, mass, soft, PT, RIDGE, start, stop, X, known)
 
-    map_blocks(task, blocks(n), n_jobs)
+        map_blocks(task, blocks(len(X)), n_jobs)
+
+    place(data.out_of, data.into, data.far, X, known)
     if either_way is not None:
         few = np.flatnonzero(known <= SEEN * data.n_pivots)
-        rows = np.minimum(either_way[few], np.finfo(np.float32).max)
-        places, known[few] = np.empty((len(few), m)), data.n_pivots
-        kernels.trilaterate_block(
-            rows,
-            rows,
-            float(np.finfo(np.float32).max),
-            mass,
-            soft,
-            PT,
-            RIDGE,
-            0,
-            len(few),
-            places,
-            np.empty(len(few), np.int32),
-        )
-        X[few] = places
+        far = float(np.finfo(np.float32).max)
+        rows, places, seen = np.minimum(either_way[few], far), np.empty((len(few), m)), known[few]
+        place(rows, rows, far, places, seen)
+        X[few], known[few] = places, seen
     if arcs is not None:
         _from_neighbours(X, known == 0, arcs)
     # Nodes that few pivots see sit on top of them, where no direction is any better than another.
@@ -230,7 +218,7 @@ def coarse_to_fine(
     progress.update("map of the pivots")
     weak: Array | None = None
     if arcs is not None and data.n_unreachable > LOST * 2 * data.out_of.size:
-        weak = either_way(data, arcs, n_jobs)
+        weak = paths_either_way(data, arcs, n_jobs)
     first = pivot_map(
         data, m, alpha, power, int(rng.randint(2**31 - 1)), None if weak is None else weak[data.pivots]
     )
@@ -252,8 +240,8 @@ def coarse_to_fine(
     for k in range(ROUNDS):
         progress.update(f"coarse map, round {k + 1}")
         run = majorise(
-            problem, X, omega, max_iter=EPOCH, tol=1e-5 / (1 + AMONG), exact=0.0, accelerate=True, deadline=deadline,
-            callback=None, progress=Progress("", False),
+            problem, X, omega, max_iter=EPOCH, tol=1e-5, unit=problem.unit, exact=0.0, accelerate=True,
+            deadline=deadline, callback=None, progress=Progress("", False),
         )  # fmt: skip
         if run.status == "interrupted":
             raise KeyboardInterrupt
@@ -263,7 +251,7 @@ def coarse_to_fine(
             omega = problem.fit_drift(X, omega)
             Q = frame_of(omega)
             X, omega = X @ Q, omega @ Q
-        if run.status in ("converged", "time_limit") or run.stress > (1 - 1e-3 / (1 + AMONG)) * last:
+        if run.status in ("converged", "time_limit") or run.stress > (1 - 1e-3 * problem.unit) * last:
             break
         last = run.stress
     progress.update("placing all nodes")
