@@ -78,6 +78,7 @@ def main() -> None:
         arcs,
         power=2,
         bound=0.0,
+        deadline=np.inf,
         rng=np.random.RandomState(0),
         n_jobs=1,
         progress=Progress("", False),
@@ -87,6 +88,7 @@ def main() -> None:
         start.omega,
     )
     problem = SparseProblem(data, omega, arcs, power=2, hold=True, n_jobs=1)
+    problem.evaluate(X0, omega)  # compiles the kernels
     free = SparseProblem(data, omega, arcs, power=2, n_jobs=1)
 
     def score(X: np.ndarray) -> float:

@@ -27,7 +27,9 @@ def is_sparse(table: Table, method: str, pivots: int | None) -> bool:
     large = table.graph is not None and table.graph.n_nodes > DENSE_NODES
     sparse = method == "sparse" or (method == "auto" and large)
     if pivots is not None and not sparse:
-        raise Mistake("--pivots goes with --method sparse, and with graphs of more than 5,000 nodes.")
+        raise Mistake(
+            f"--pivots goes with --method sparse, and with graphs of more than {DENSE_NODES:,} nodes."
+        )
     return sparse
 
 

@@ -35,11 +35,10 @@ class Run:
     n_passes: int
     status: str
     message: str
-    last: Evaluation | None = None  # at `coordinates`
 
 
-class Anderson:
-    """Anderson acceleration of the map ``X -> X + RELAX * step(X)``.
+class Acceleration:
+    """Anderson's acceleration of the map ``X -> X + RELAX * step(X)``.
 
     Near a solution the map is nearly linear, so the combination of the last steps that is smallest points to where
     the steps vanish. Far from it the combination misleads: until the stress falls slowly, and for a while after a
@@ -127,7 +126,6 @@ def majorise(
     progress: Progress,
     memory: int = MEMORY,
     unit: float = 1.0,
-    first: Evaluation | None = None,
     done: int = 0,
     began: float | None = None,
 ) -> Run:
@@ -136,11 +134,11 @@ def majorise(
     Stops when the next plain step is sure to take off less than ``tol`` times the stress (times ``unit``, where only that
     share of it counts), when the stress is below ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline``
     (a ``time.perf_counter`` value), when the callback returns True, or at Ctrl-C; in every case with the best point so
-    far. ``memory`` earlier steps are combined where it accelerates; ``first`` is the pass at the start, if one was made
-    already. Iterations are counted from ``done`` on, and seconds from ``began`` (a ``time.perf_counter`` value) or now.
+    far. ``memory`` earlier steps are combined where it accelerates. Iterations are counted from ``done`` on, and seconds
+    from ``began`` (a ``time.perf_counter`` value) or now.
     """
     began = time.perf_counter() if began is None else began
-    anderson = Anderson(memory)
+    acceleration = Acceleration(memory)
     # An axis after the other: so are steps, and sums of them run along the points.
     X = np.asfortranarray(start)
     history: list[float] = []
@@ -163,11 +161,10 @@ def majorise(
             n_passes,
             status,
             message,
-            now,
         )
 
     try:
-        now = evaluate(X, omega) if first is None else first
+        now = evaluate(X, omega)
         history.append(now.stress)
         while True:
             n_iter = done + len(history) - 1
@@ -189,12 +186,12 @@ def majorise(
                 )
             if time.perf_counter() >= deadline:
                 return end("time_limit", f"The time limit came after {n_iter} iterations.")
-            candidate, kind = anderson.propose(X, now) if accelerate else (X + now.step, "plain")
+            candidate, kind = acceleration.propose(X, now) if accelerate else (X + now.step, "plain")
             after = evaluate(candidate, now.omega)
             if after.stress <= now.stress:
-                anderson.accepted(kind)
+                acceleration.accepted(kind)
             elif kind in ("mixed", "carried"):
-                anderson.rejected(kind)
+                acceleration.rejected(kind)
                 candidate = X + RELAX * now.step
                 after = evaluate(candidate, now.omega)
             if not after.stress <= now.stress:  # such a step cannot rise but by rounding
