@@ -42,7 +42,7 @@ def base(folder: Path) -> None:
     assert finsler.embed_points(points, current=np.full((60, 2), 0.2)).n_components == 3
     D = finsler.load_flight_hours().hours
     mds = finsler.FinslerMDS().fit(D)
-    assert mds.normalised_stress_ < 0.02
+    assert mds.normalized_stress_ < 0.02
     assert mds.transform(D[:3], from_fitted=D[:, :3].T).shape == (3, 2)
     assert "follows heights" in str(finsler.asymmetry_report(D))
     assert (Path(finsler.__file__).parent / "py.typed").is_file()

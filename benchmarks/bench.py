@@ -26,13 +26,13 @@ from sklearn.manifold import smacof as sklearn_smacof
 from threadpoolctl import threadpool_limits
 
 import finsler
+from finsler._runtime import cpu_count, map_blocks
+from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress
-from finsler.inputs.dissimilarities import as_dissimilarities
-from finsler.runtime import cpu_count, map_blocks
-from finsler.solvers.parts import split
 from finsler.solvers.problem import UniformProblem
 from finsler.solvers.smacof import smacof
+from finsler.solvers.symmetric_and_skew import split
 
 SKLEARN = {"n_init": 1, "return_n_iter": True, "normalized_stress": False}
 
@@ -199,7 +199,7 @@ def memory(n, dtype):
     fitted, seconds, peak = peak_beyond_input(lambda: mds.fit(D))
     return {
         "n": n, "dtype": np.dtype(dtype).name, "input_bytes": D.nbytes, "peak_beyond_input_bytes": peak,
-        "seconds": seconds, "iterations": fitted.n_iter_, "normalised_stress": fitted.normalised_stress_,
+        "seconds": seconds, "iterations": fitted.n_iter_, "normalized_stress": fitted.normalized_stress_,
     }  # fmt: skip
 
 

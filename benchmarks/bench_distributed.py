@@ -23,9 +23,9 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from finsler import FinslerMDS
-from finsler.distributed import dask_home
-from finsler.inputs.dissimilarities import as_dissimilarities
-from finsler.solvers.home import InMemory
+from finsler.data.matrix import as_dissimilarities
+from finsler.solvers.backends import dask_backend
+from finsler.solvers.backends.memory import MemoryBackend
 
 DRIFT = np.array([0.0, 0.0, 0.4])
 
@@ -81,7 +81,7 @@ def passes(problem: Any, X: np.ndarray, repeat: int) -> float:
 
 
 def measure(client: Client, n: int, blocks: int, missing: float, repeat: int) -> dict[str, Any]:
-    warm = dask_home(matrix(400, 2, missing), missing="mask")
+    warm = dask_backend(matrix(400, 2, missing), missing="mask")
     passes(warm.problem(DRIFT), warm.classical(3, 0.4), 1)
     warm.stress(np.zeros((400, 3)), DRIFT)
     del warm
@@ -90,7 +90,7 @@ def measure(client: Client, n: int, blocks: int, missing: float, repeat: int) ->
     X = np.random.default_rng(2).normal(size=(n, 3))
 
     began = time.perf_counter()
-    home = dask_home(D, missing="mask")
+    home = dask_backend(D, missing="mask")
     setup = time.perf_counter() - began
     problem = home.problem(DRIFT)
     problem.evaluate(X, DRIFT)
@@ -104,7 +104,7 @@ def measure(client: Client, n: int, blocks: int, missing: float, repeat: int) ->
     dask_map = FinslerMDS(3, alpha=0.4, missing="mask").fit(D)
     dask_fit = time.perf_counter() - began
     here = D.compute()
-    in_memory = passes(InMemory(as_dissimilarities(here, missing="mask")).problem(DRIFT), X, repeat)
+    in_memory = passes(MemoryBackend(as_dissimilarities(here, missing="mask")).problem(DRIFT), X, repeat)
     began = time.perf_counter()
     memory_map = FinslerMDS(3, alpha=0.4, missing="mask").fit(here)
     memory_fit = time.perf_counter() - began

@@ -82,7 +82,7 @@ def solve(path: Path, budget: str, threads: int | None, missing: bool) -> dict[s
         "iterations": mds.n_iter_,
         "seconds_per_iteration": each,
         "gigabytes_read_per_second": os.path.getsize(path) / 1e9 / each,
-        "normalised_stress": mds.normalised_stress_,
+        "normalized_stress": mds.normalized_stress_,
         "message": mds.message_,
         "RssAnon_before_MB": before["RssAnon"],
         "RssAnon_peak_MB": peak["RssAnon"],

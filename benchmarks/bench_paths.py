@@ -23,14 +23,14 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.neighbors import kneighbors_graph
 
 from finsler import embed_points
+from finsler._runtime import cpu_count
 from finsler.datasets import synthetic
-from finsler.inputs.manifold import neighbourhood_graph, randers_edges
-from finsler.inputs.paths import shortest_paths
-from finsler.runtime import cpu_count
+from finsler.graphs.neighbors import neighborhood_graph, randers_edges
+from finsler.graphs.paths import shortest_paths
 
 
-def neighbours(points, k=10, alpha=0.4):
-    """Symmetric k-nearest-neighbour graph with Randers lengths: going up the last axis costs more."""
+def neighbors(points, k=10, alpha=0.4):
+    """Symmetric k-nearest-neighbor graph with Randers lengths: going up the last axis costs more."""
     graph = kneighbors_graph(points, k)
     graph = coo_array((graph + graph.T) > 0)
     row, col = graph.coords
@@ -67,8 +67,8 @@ def grid(side, seed=0):
 def cases():
     """Name, graph, sources, method."""
     rng = np.random.default_rng(0)
-    cloud = neighbours(rng.random((20_000, 3)))
-    roll = neighbours(make_swiss_roll(3000, random_state=0)[0])
+    cloud = neighbors(rng.random((20_000, 3)))
+    roll = neighbors(make_swiss_roll(3000, random_state=0)[0])
     web, town = scale_free(20_000), grid(140)
     some = [rng.choice(graph.shape[0], 500, replace=False) for graph in (cloud, web, town)]
     yield "10-nn of 20,000 points, 500 sources", cloud, some[0], "dijkstra"
@@ -104,7 +104,7 @@ def compare(graph, sources, method, repeat):
 def points_door(repeat):
     """The whole of embed_points on the Swiss roll, against shortest paths alone: ours, and scipy's on one thread."""
     roll = synthetic.make_swiss_roll(3000, alpha=0.3, random_state=1)
-    graph = randers_edges(roll.points, neighbourhood_graph(roll.points), drift=roll.drift)
+    graph = randers_edges(roll.points, neighborhood_graph(roll.points), drift=roll.drift)
 
     def best(task):
         times = []

@@ -22,13 +22,13 @@ from scipy.spatial import KDTree
 from threadpoolctl import threadpool_limits
 
 from finsler.datasets.city import make_city
-from finsler.inputs.graph import Digraph, as_digraph, largest_component
-from finsler.inputs.graph_distances import graph_distances
-from finsler.inputs.paths import shortest_paths
-from finsler.inputs.pivots import pivot_distances
+from finsler.graphs.digraph import Digraph, as_digraph, largest_component
+from finsler.graphs.distances import graph_distances
+from finsler.graphs.paths import shortest_paths
+from finsler.graphs.pivots import pivot_distances
 from finsler.solvers.smacof import smacof
-from finsler.solvers.sparse import sparse_smacof
-from finsler.solvers.sparse_problem import ArcPairs
+from finsler.solvers.sparse.problem import ArcPairs
+from finsler.solvers.sparse.solver import sparse_smacof
 
 PIVOTS = 100
 
@@ -38,7 +38,7 @@ def both_ways(matrix) -> Digraph:
     return largest_component(as_digraph(matrix))
 
 
-def neighbours(n: int, k: int = 6) -> Digraph:
+def neighbors(n: int, k: int = 6) -> Digraph:
     """Points in a square, joined with their nearest."""
     points = np.random.default_rng(0).random((n, 2))
     near = KDTree(points).query(points, k + 1)[1][:, 1:]
@@ -62,7 +62,7 @@ def scale_free(n: int, m: int = 3) -> Digraph:
 def cases():
     """Name, graph, modes."""
     yield "city 3,000", both_ways(make_city(3000, one_way=0).graph), ("full", "sparse")
-    yield "neighbours 3,000", neighbours(3000), ("full", "sparse")
+    yield "neighbors 3,000", neighbors(3000), ("full", "sparse")
     yield "scale-free 2,000", scale_free(2000), ("full", "sparse")
     yield "city 30,000", both_ways(make_city(30_000, one_way=0).graph), ("sparse",)
 
@@ -125,9 +125,9 @@ def main() -> None:
     parser.add_argument("--case", help="only cases whose name contains this")
     options = parser.parse_args()
     threadpool_limits(1)
-    warm = neighbours(3000)
+    warm = neighbors(3000)
     ours(warm, "full", 0)
-    ours(neighbours(12_000), "sparse", 0)
+    ours(neighbors(12_000), "sparse", 0)
     results = []
     for name, graph, modes in cases():
         if options.case and options.case not in name:

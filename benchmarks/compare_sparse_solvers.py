@@ -1,4 +1,4 @@
-"""Majorisation node by node, or random pairs with annealing? Which is sooner at a given stress on held-out rows.
+"""Majorization node by node, or random pairs with annealing? Which is sooner at a given stress on held-out rows.
 
     python benchmarks/compare_sparse_solvers.py [--nodes 90000] [--pivots 100] [--json PATH]
 
@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
+from finsler._runtime import Progress
 from finsler.datasets.city import make_city
-from finsler.evaluation.sampled import sample_rows, sampled_scores
-from finsler.inputs.graph import Digraph
-from finsler.inputs.pivots import pivot_distances
-from finsler.runtime import Progress
-from finsler.solvers.majorise import majorise
-from finsler.solvers.sparse_initial import coarse_to_fine, place_by_pivots
-from finsler.solvers.sparse_problem import ArcPairs, SparseProblem
+from finsler.graphs.digraph import Digraph
+from finsler.graphs.pivots import pivot_distances
+from finsler.graphs.sampled import sample_rows, sampled_scores
+from finsler.solvers.majorize import majorize
+from finsler.solvers.sparse.problem import ArcPairs, SparseProblem
+from finsler.solvers.sparse.start import coarse_to_fine, place_by_pivots
 
 
 @njit(cache=True, error_model="numpy")
@@ -92,7 +92,7 @@ def main() -> None:
     free = SparseProblem(data, omega, arcs, power=2, n_jobs=1)
 
     def score(X: np.ndarray) -> float:
-        return sampled_scores(X, omega, rows, weighting="inverse-square").normalised_stress.value ** 2
+        return sampled_scores(X, omega, rows, weighting="inverse-square").normalized_stress.value ** 2
 
     problem.evaluate(X0, omega)  # compiles
     epoch(
@@ -111,7 +111,7 @@ def main() -> None:
         "nodes": graph.n_nodes,
         "pivots": options.pivots,
         "start": score(X0),
-        "majorisation": [],
+        "majorization": [],
         "stochastic": [],
     }
     spent, began, maps = 0.0, time.process_time(), []
@@ -119,12 +119,12 @@ def main() -> None:
     def keep(iteration):
         maps.append((iteration.n_iter, time.process_time() - began, iteration.coordinates))
 
-    majorise(
+    majorize(
         problem, X0, omega, max_iter=20, tol=1e-6, exact=0.0, accelerate=True, deadline=np.inf, callback=keep,
         progress=Progress("", False), memory=3,
     )  # fmt: skip
     for n_iter, seconds, X in maps:
-        record["majorisation"].append({"iterations": n_iter, "seconds": seconds, "held_out": score(X)})
+        record["majorization"].append({"iterations": n_iter, "seconds": seconds, "held_out": score(X)})
     weights = np.concatenate(
         [(free.ahead / (d.astype(float) ** 2 + free.soft)).ravel() for d in (data.out_of[:1000],)]
     )
@@ -145,8 +145,8 @@ def main() -> None:
     print(
         f"{graph.n_nodes:,} nodes, {options.pivots} pivots, squared held-out stress {record['start']:.5f} at the start"
     )
-    for r in record["majorisation"]:
-        print(f"  majorisation {r['iterations']:3d} iterations  {r['seconds']:7.2f} s  {r['held_out']:.5f}")
+    for r in record["majorization"]:
+        print(f"  majorization {r['iterations']:3d} iterations  {r['seconds']:7.2f} s  {r['held_out']:.5f}")
     for r in record["stochastic"]:
         print(f"  stochastic   {r['epochs']:3d} epochs      {r['seconds']:7.2f} s  {r['held_out']:.5f}")
     if options.json:

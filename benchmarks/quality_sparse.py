@@ -20,9 +20,9 @@ import numpy as np
 from finsler.datasets.city import make_city
 from finsler.datasets.synthetic import make_binary_tree
 from finsler.geometry.stress import stress
-from finsler.inputs.graph import as_digraph, largest_component
-from finsler.inputs.graph_distances import graph_distances
-from finsler.inputs.graph_files import read_graph
+from finsler.graphs.digraph import as_digraph, largest_component
+from finsler.graphs.distances import graph_distances
+from finsler.graphs.readers import read_graph
 from finsler.recipes import sparse_map
 from finsler.solvers.smacof import smacof
 

@@ -23,11 +23,11 @@ import numpy as np
 def measure(nodes: int, pivots: int, dim: int, held_out: int, jobs: int | None) -> dict:
     """One city, one map."""
     from finsler.datasets.city import make_city
-    from finsler.evaluation.sampled import sample_rows, sampled_scores
-    from finsler.inputs.graph import Digraph
-    from finsler.inputs.pivots import pivot_distances
-    from finsler.solvers.sparse import sparse_smacof
-    from finsler.solvers.sparse_problem import ArcPairs
+    from finsler.graphs.digraph import Digraph
+    from finsler.graphs.pivots import pivot_distances
+    from finsler.graphs.sampled import sample_rows, sampled_scores
+    from finsler.solvers.sparse.problem import ArcPairs
+    from finsler.solvers.sparse.solver import sparse_smacof
 
     small = Digraph(make_city(20_000).graph, None, False)  # compiles every kernel
     sparse_smacof(
@@ -61,7 +61,7 @@ def measure(nodes: int, pivots: int, dim: int, held_out: int, jobs: int | None) 
         "iterations": solution.n_iter,
         "alpha": solution.alpha,
         "peak_gb": peak,
-        "held_out_stress": scores.normalised_stress,
+        "held_out_stress": scores.normalized_stress,
         "sign_accuracy": scores.sign_accuracy,
         "explained": scores.explained,
     }

@@ -10,7 +10,7 @@ matplotlib.use("agg")
 
 from PIL import Image
 
-from finsler.reproduce.figures import FIGURES, reproduce
+from figures import FIGURES, reproduce
 
 HERE = Path(__file__).resolve().parent
 

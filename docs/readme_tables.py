@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import mean
 
-from finsler.io import write_atomically
+from finsler._io import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 # Columns of experiments/compare, and what a model has beyond the coordinates of plain MDS.
@@ -18,7 +18,7 @@ TABLES = {
     "morse": "Morse code",
 }
 MODELS = {
-    "symmetrised MDS": "plain MDS of the average [0]",
+    "symmetrized MDS": "plain MDS of the average [0]",
     "Randers map (ours)": "**Randers map, ours** [2]",
     "slide vector": "slide vector [2]",
     "hill-climbing": "hill-climbing [2]",
@@ -44,7 +44,7 @@ def fit() -> str:
     """Stress of the models in the plane, the least of each column in bold."""
     results = read("experiments/compare/results.json")["results"]
     stress = {
-        name: {m["model"]: m["normalised_stress"] for m in results[name]["2"]["models"]} for name in TABLES
+        name: {m["model"]: m["normalized_stress"] for m in results[name]["2"]["models"]} for name in TABLES
     }
     rows = []
     for model, words in MODELS.items():
@@ -69,7 +69,7 @@ def links() -> str:
     """Link prediction on the graphs whose trivial scores leave something to learn."""
     cells = {}
     for graph in GRAPHS:
-        paths = sorted((ROOT / "experiments/table2/results").glob(f"{graph}-random-split*.json"))
+        paths = sorted((ROOT / "paper/results/table2/results").glob(f"{graph}-random-split*.json"))
         cells[graph] = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         assert len(cells[graph]) == 10, f"{graph}: ten splits are promised, {len(cells[graph])} are there"
     rows = []

@@ -34,7 +34,7 @@ axes = flight_map.plot(
     color=flights.longitude,
     color_label="longitude (not used by the embedding)",
     title="Flight hours between 64 airports: west is up, and going up takes longer\n"
-    f"alpha = {flight_map.alpha:.3f}, normalised stress {flight_map.normalised_stress:.4f}",
+    f"alpha = {flight_map.alpha:.3f}, normalized stress {flight_map.normalized_stress:.4f}",
 )
 if not north_is_right:
     axes.invert_xaxis()

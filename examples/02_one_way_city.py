@@ -2,7 +2,7 @@
 A town with one-way streets: the digraph door
 =============================================
 
-Streets run one way, alternating, in a small grid. Opposite neighbours differ most: one way is a step, the other a walk round
+Streets run one way, alternating, in a small grid. Opposite neighbors differ most: one way is a step, the other a walk round
 the block. The report says beforehand how much of that a map can show: most of it runs in circles, which none can.
 """
 
@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("agg")
 
 import finsler
-from finsler.inputs.graph_distances import graph_distances
+from finsler.graphs.distances import graph_distances
 
 side = 7
 streets = []

@@ -10,7 +10,7 @@ import matplotlib
 
 matplotlib.use("agg")
 
-from finsler.reproduce.figures import reproduce
+from figures import reproduce
 
 picture, numbers = reproduce("fig8", "output")
 print(f"Written: {picture}, {numbers}")

@@ -25,18 +25,18 @@ def test_distance_by_label_and_by_number(embedding):
     assert embedding.distance("JFK", "LAX") == pytest.approx(d[0, 1], rel=1e-12)
     assert embedding.distance(3, "JFK") == pytest.approx(d[2, 0], rel=1e-12)
     assert embedding.distance(np.int64(3), np.str_("JFK")) == embedding.distance(3, "JFK")
-    with pytest.raises(KeyError, match="No point is labelled 0"):  # numbers are labels here, so 0 is none
+    with pytest.raises(KeyError, match="No point is labeled 0"):  # numbers are labels here, so 0 is none
         embedding.distance(0, "LAX")
     plain = replace(embedding, labels=list("abcdefgh"))
     assert plain.distance(0, "b") == plain.distance("a", "b") == pytest.approx(d[0, 1], rel=1e-12)
     assert plain.distance(-1, 0) == pytest.approx(d[7, 0], rel=1e-12)
     twins = replace(embedding, labels=list("aabcdefg"))
-    with pytest.raises(KeyError, match="2 points are labelled 'a': rows 0, 1"):
+    with pytest.raises(KeyError, match="2 points are labeled 'a': rows 0, 1"):
         twins.distance("a", "b")
 
 
 def test_an_unknown_point_gets_a_hint(embedding):
-    with pytest.raises(KeyError, match=r"No point is labelled 'JFX'. Did you mean 'JFK'"):
+    with pytest.raises(KeyError, match=r"No point is labeled 'JFX'. Did you mean 'JFK'"):
         embedding.distance("JFX", "LAX")
     towns = replace(embedding, labels=["Titisee, Neustadt", *"bcdefgh"])
     with pytest.raises(KeyError, match="Did you mean 'Titisee, Neustadt'"):
@@ -64,11 +64,11 @@ def test_summary_says_what_matters(embedding):
 
 
 def test_a_learned_map_has_no_stress_to_boast_of(embedding):
-    learned = replace(embedding, stress=np.nan, normalised_stress=np.nan)
+    learned = replace(embedding, stress=np.nan, normalized_stress=np.nan)
     assert "nan" not in learned.summary()
     assert "nan" not in repr(learned)
     assert "converged" in learned.summary()
-    assert "normalised stress" in embedding.summary()
+    assert "normalized stress" in embedding.summary()
 
 
 def test_save_and_load(embedding, tmp_path):
@@ -77,7 +77,7 @@ def test_save_and_load(embedding, tmp_path):
     np.testing.assert_array_equal(back.coordinates, embedding.coordinates)
     np.testing.assert_array_equal(back.drift, embedding.drift)
     np.testing.assert_array_equal(back.stress_per_point, embedding.stress_per_point)
-    for name in ("labels", "stress", "normalised_stress", "n_iter", "status", "message"):
+    for name in ("labels", "stress", "normalized_stress", "n_iter", "status", "message"):
         assert getattr(back, name) == getattr(embedding, name)
     np.testing.assert_array_equal(back.data.matrix, embedding.data.matrix)
     assert back.data.weights is None

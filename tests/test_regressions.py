@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
 from finsler import Embedding, FinslerMDS, embed_graph, embed_matrix
+from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
-from finsler.inputs.dissimilarities import as_dissimilarities
-from finsler.inputs.paths import shortest_paths
+from finsler.graphs.paths import shortest_paths
 from finsler.solvers.drift import best_drift
 from finsler.solvers.placement import place
 from finsler.solvers.smacof import smacof
@@ -27,14 +27,14 @@ def test_equidistant_points_have_a_map(n):
     """LAPACK's subset driver returned no eigenvectors at all for equal eigenvalues."""
     embedding = embed_matrix(1 - np.eye(n), alpha=0.0)
     assert np.isfinite(embedding.coordinates).all()
-    assert embedding.normalised_stress < 0.5
+    assert embedding.normalized_stress < 0.5
 
 
 def test_a_hub_and_a_complete_graph_have_a_map():
     hub = np.full((12, 12), 5.0)
     hub[0], hub[:, 0] = 1, 9
     np.fill_diagonal(hub, 0)
-    assert embed_matrix(hub, alpha=0.5).normalised_stress < 0.5
+    assert embed_matrix(hub, alpha=0.5).normalized_stress < 0.5
     ring = [(i, j) for i in range(20) for j in range(20) if i != j]
     assert embed_graph(ring, alpha=0.0).n_points == 20
 
@@ -56,19 +56,19 @@ def test_best_drift_of_nothing_is_nothing():
 def test_masked_arrays_keep_their_mask(D):
     bad = np.eye(6)[::-1] > 0
     masked = np.ma.masked_array(np.where(bad, 999, D), mask=bad)
-    assert embed_matrix(masked, missing="mask", alpha=0.4).normalised_stress < 1e-6
+    assert embed_matrix(masked, missing="mask", alpha=0.4).normalized_stress < 1e-6
     with pytest.raises(ValueError, match="NaN"):
         embed_matrix(masked)
     weights = np.ma.masked_array(np.ones((6, 6)), mask=bad)
-    assert embed_matrix(np.where(bad, 999, D), weights=weights, alpha=0.4).normalised_stress < 1e-6
+    assert embed_matrix(np.where(bad, 999, D), weights=weights, alpha=0.4).normalized_stress < 1e-6
 
 
 def test_a_nan_diagonal_does_not_matter_when_masked(D):
     np.fill_diagonal(D, np.nan)
     weights = np.ones((6, 6))
     np.fill_diagonal(weights, np.nan)
-    assert embed_matrix(D, missing="mask", alpha=0.4).normalised_stress < 1e-6
-    assert embed_matrix(D, weights=weights, missing="mask", alpha=0.4).normalised_stress < 1e-6
+    assert embed_matrix(D, missing="mask", alpha=0.4).normalized_stress < 1e-6
+    assert embed_matrix(D, weights=weights, missing="mask", alpha=0.4).normalized_stress < 1e-6
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1e18, 1e25])
@@ -80,14 +80,14 @@ def test_float32_data_of_any_size_are_squared_in_float64(scale):
 
 def test_a_given_start_goes_with_random_ones(D):
     start = np.random.default_rng(0).normal(size=(6, 2))
-    assert embed_matrix(D, init=start, n_init=3, alpha=0.4, random_state=0).normalised_stress < 0.1
+    assert embed_matrix(D, init=start, n_init=3, alpha=0.4, random_state=0).normalized_stress < 0.1
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e-20, 1e20, 1e50])
 def test_a_start_of_another_scale_is_rescaled(D, scale):
     start = np.random.default_rng(0).normal(size=(6, 2))
     embedding = embed_matrix(D, init=scale * start + 1e3 * scale, alpha=0.4, max_iter=3000)
-    assert embedding.normalised_stress < 0.5
+    assert embedding.normalized_stress < 0.5
     assert np.abs(embedding.coordinates).max() < 10 * D.max()
 
 
@@ -99,7 +99,7 @@ def test_weights_of_many_magnitudes(D):
     bridge[:3, :3] = bridge[3:, 3:] = 1
     bridge[0, 3] = 1e-16
     assert np.isfinite(embed_matrix(D, weights=bridge, alpha=0.4).coordinates).all()
-    assert embed_matrix(D, weights=np.full((6, 6), 1e-150), alpha=0.4).normalised_stress < 1e-6
+    assert embed_matrix(D, weights=np.full((6, 6), 1e-150), alpha=0.4).normalized_stress < 1e-6
 
 
 def test_threads_leave_blas_as_it_was():

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from finsler import runtime
+from finsler import _runtime as runtime
 
 
 def test_blocks_come_back_in_order_and_on_threads():

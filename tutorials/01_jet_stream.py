@@ -82,7 +82,7 @@ for ax, (month, found) in zip(axes, maps.items(), strict=True):
         ax=ax,
         color=flights[month].longitude,
         color_label="longitude (not used)",
-        title=f"{month.capitalize()}: alpha = {found.alpha:.3f}, normalised stress {found.normalised_stress:.3f}",
+        title=f"{month.capitalize()}: alpha = {found.alpha:.3f}, normalized stress {found.normalized_stress:.3f}",
     )
     if np.corrcoef(found.coordinates[:, 0], flights[month].latitude)[0, 1] < 0:
         ax.invert_xaxis()
@@ -97,7 +97,7 @@ for month, found in maps.items():
     there, back = found.distance("JFK", "LAX"), found.distance("LAX", "JFK")
     west_is_up = -np.corrcoef(found.height, data.longitude)[0, 1]
     print(
-        f"{month:>8}: normalised stress {found.normalised_stress:.3f}, without a drift {flat.normalised_stress:.3f}; "
+        f"{month:>8}: normalized stress {found.normalized_stress:.3f}, without a drift {flat.normalized_stress:.3f}; "
         f"JFK to LAX {there:.2f} h on the map, back {back:.2f} h; correlation of height with west {west_is_up:.2f}"
     )
 
@@ -138,26 +138,26 @@ for n_components in (2, 3):
     alpha = found.alpha  # in three dimensions the globe is a surface, which does not determine alpha: keep it
     print(
         f"  {n_components} dimensions, alpha {alpha:.3f}: {found.distance('NRT', 'SFO'):.1f} h on the map, back "
-        f"{found.distance('SFO', 'NRT'):.1f} h; normalised stress {found.normalised_stress:.4f}, "
-        f"without a drift {flat.normalised_stress:.4f}"
+        f"{found.distance('SFO', 'NRT'):.1f} h; normalized stress {found.normalized_stress:.4f}, "
+        f"without a drift {flat.normalized_stress:.4f}"
     )
 
 # %%
 # What is left of the stress of the North American maps? Not the curvature of the Earth, as one might think: without
 # any wind the hours are distances on a sphere, and over one continent a flat map fits these well. It is mostly the
-# part that runs in circles. The report gives a bound: no map with heights can have a normalised stress below the root
+# part that runs in circles. The report gives a bound: no map with heights can have a normalized stress below the root
 # of that share.
 
 from finsler.datasets.flights import flight_hours
 
 january = flights["january"]
 calm = flight_hours(january.latitude, january.longitude, wind=lambda latitude, longitude: (0.0, 0.0))
-stress_of_curvature = finsler.embed_matrix(calm, alpha=0).normalised_stress
-print(f"normalised stress without wind {stress_of_curvature:.3f}")
+stress_of_curvature = finsler.embed_matrix(calm, alpha=0).normalized_stress
+print(f"normalized stress without wind {stress_of_curvature:.3f}")
 for month, report in reports.items():
     least = np.sqrt(report.asymmetry * report.cyclic_share)
     print(
-        f"{month:>8}: normalised stress {maps[month].normalised_stress:.3f}, by the report at least {least:.3f}"
+        f"{month:>8}: normalized stress {maps[month].normalized_stress:.3f}, by the report at least {least:.3f}"
     )
 
 # %%

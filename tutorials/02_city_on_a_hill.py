@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 import finsler
-from finsler.inputs.graph_distances import graph_distances
+from finsler.graphs.distances import graph_distances
 
-side, block = 15, 120.0  # crossings, metres
+side, block = 15, 120.0  # crossings, meters
 rng = np.random.default_rng(0)
 grid = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), axis=-1).reshape(-1, 2)
 crossing = block * (grid + rng.uniform(-0.25, 0.25, size=grid.shape))
@@ -68,12 +68,12 @@ for a, b in arcs:
         style = {"arrowstyle": "-|>", "lw": 0.6, "color": "#444444", "mutation_scale": 7}
         ax.annotate("", crossing[b], crossing[a], arrowprops={**style, "shrinkA": 1, "shrinkB": 1})
 figure.colorbar(shade, label="altitude (m)")
-ax.set(aspect="equal", xlabel="metres", title="The town: avenues run both ways, side streets one way")
+ax.set(aspect="equal", xlabel="meters", title="The town: avenues run both ways, side streets one way")
 
 # %%
 # From streets to a table
 # -----------------------
-# Sixty addresses. :func:`~finsler.inputs.graph_distances.graph_distances` finds the fastest ways between them through
+# Sixty addresses. :func:`~finsler.graphs.distances.graph_distances` finds the fastest ways between them through
 # the whole network; the report tells what to expect.
 
 address = np.sort(rng.choice(side**2, 60, replace=False))
@@ -106,7 +106,7 @@ for ax, name in zip(axes, ("hill only", "both"), strict=True):
         color_label="altitude in m (not used)",
         labels=False,
         size=45,
-        title=f"{name}: alpha = {town.alpha:.2f}, normalised stress {town.normalised_stress:.3f}",
+        title=f"{name}: alpha = {town.alpha:.2f}, normalized stress {town.normalized_stress:.3f}",
     )
 
 # %%
@@ -123,8 +123,8 @@ for name in names:
         off = ~np.eye(len(D), dtype=bool)
         right = np.mean(np.sign((D - D.T)[off]) == np.sign((town.distances() - town.distances().T)[off]))
         print(
-            f"{name:>20}, {n_components} dimensions: normalised stress {town.normalised_stress:.3f}, without a drift "
-            f"{flat.normalised_stress:.3f}; dearer way right for {right:.0%}; correlation of height and altitude {rank:+.2f}"
+            f"{name:>20}, {n_components} dimensions: normalized stress {town.normalized_stress:.3f}, without a drift "
+            f"{flat.normalized_stress:.3f}; dearer way right for {right:.0%}; correlation of height and altitude {rank:+.2f}"
         )
 
 # %%
@@ -145,7 +145,7 @@ town.plot(
 # For the one-way streets alone, where heights have little to say, other models of asymmetric data may do better.
 # ``finsler compare`` (here its function) fits them all to the same table.
 
-from finsler.baselines.compare import compare_models
+from finsler.models.compare import compare_models
 
 print(compare_models(tables["one-way streets only"].matrix, n_init=1, verbose=False))
 

@@ -22,7 +22,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import finsler
-from finsler.inputs.similarity import dissimilarities_from
+from finsler.data.similarities import dissimilarities_from
 
 STUDENTS = """
 from   AT   BE   CZ   DE   DK   ES   FI   FR   IE   IT   NL   PL   PT   SE   TR   UK
@@ -88,7 +88,7 @@ for ax, (name, found) in zip(axes, maps.items(), strict=True):
         color=np.log2(balance[students.index]),
         color_label="received : sent, log2 (not used)",
         cmap="coolwarm",
-        title=f"{name}: alpha = {found.alpha:.2f}, normalised stress {found.normalised_stress:.2f}",
+        title=f"{name}: alpha = {found.alpha:.2f}, normalized stress {found.normalized_stress:.2f}",
     )
 
 # %%
@@ -117,7 +117,7 @@ for name, table in tables.items():
     skew_data, skew_map = (x - x.T for x in (table.to_numpy(), found.distances()))
     right = np.mean(np.sign(skew_data[known]) == np.sign(skew_map[known]))
     print(
-        f"{name:>10}: normalised stress {found.normalised_stress:.3f}, without a drift {flat.normalised_stress:.3f}; "
+        f"{name:>10}: normalized stress {found.normalized_stress:.3f}, without a drift {flat.normalized_stress:.3f}; "
         f"the map has the dearer direction right for {right:.0%} of the pairs"
     )
 
@@ -131,4 +131,4 @@ for name, table in tables.items():
 # * **Limits.** The stress is high: sixteen countries with their languages, borders and habits do not fit into a plane,
 #   and a drift helps little; distances on these maps are tendencies. Most of the asymmetry of *gravity* runs in circles
 #   and is not on the map. Tables with zeros need one more decision, see ``zeros=`` of
-#   :func:`finsler.inputs.similarity.dissimilarities_from`: that nobody went does not say how far it is.
+#   :func:`finsler.data.similarities.dissimilarities_from`: that nobody went does not say how far it is.

@@ -133,5 +133,5 @@ found.plot(
 #   about these than about its ends. For order alone, use heights; for who is near whom *and* which way, a map.
 # * **Limits.** Height is a level in a chain of citations, not a date: a paper that cites little and is not cited yet
 #   floats, and fields with long chains climb faster. The last years, which hold most of the papers, have not been
-#   cited by the future yet: only their own references place them. The normalised stress of the map is high: a
+#   cited by the future yet: only their own references place them. The normalized stress of the map is high: a
 #   literature is not three-dimensional.

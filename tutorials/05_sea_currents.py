@@ -30,7 +30,7 @@ ax = plot_field(sea.points, current=sea.current)
 # %%
 # From currents to a map
 # ----------------------
-# :class:`~finsler.FinslerIsomap` joins each point to its neighbours, computes the exact time of a boat along each
+# :class:`~finsler.FinslerIsomap` joins each point to its neighbors, computes the exact time of a boat along each
 # edge, both ways (Zermelo's problem of navigation), and adds up shortest ways.
 
 isomap = finsler.FinslerIsomap(n_components=3, alpha=0.5)
@@ -47,7 +47,7 @@ print(finsler.asymmetry_report(isomap.dist_matrix_).verdict)
 # both ways, for comparison:
 
 flat = finsler.FinslerIsomap(n_components=3, alpha=0.0).fit(sea.points, current=sea.current)
-print(f"normalised stress {chart.normalised_stress:.3f}, without a drift {flat.normalised_stress_:.3f}")
+print(f"normalized stress {chart.normalized_stress:.3f}, without a drift {flat.normalized_stress_:.3f}")
 here, there = np.argmin(np.hypot(*(sea.points - 1).T)), np.argmin(np.hypot(*(sea.points - 9).T))
 print(
     f"from {sea.points[here].round(1)} to {sea.points[there].round(1)}: {isomap.dist_matrix_[here, there]:.2f} in the data, "
@@ -61,7 +61,7 @@ print(
 # The height of each point, drawn at its place in the sea. A peak is a point from which everything near is cheap to
 # reach: a source. A pit is a sink.
 
-graph = isomap.neighbours_graph_
+graph = isomap.neighbors_graph_
 ax = plot_height(sea.points, chart.height, graph=graph, hops=2)
 
 # %%
@@ -88,7 +88,7 @@ for alpha in (0.3, 0.8):
     other = finsler.FinslerIsomap(n_components=3, alpha=alpha).fit(sea.points, current=sea.current)
     same = spearmanr(other.embedding_[:, -1], chart.height)[0]
     print(
-        f"alpha = {alpha}: normalised stress {other.normalised_stress_:.3f}, heights span "
+        f"alpha = {alpha}: normalized stress {other.normalized_stress_:.3f}, heights span "
         f"{np.ptp(other.embedding_[:, -1]):.2f} (instead of {np.ptp(chart.height):.2f}), "
         f"rank correlation with the heights above {same:.3f}"
     )
@@ -115,7 +115,7 @@ gyre = finsler.FinslerIsomap(n_components=3, alpha=0.5).fit(sea.points, current=
 report = finsler.asymmetry_report(gyre.dist_matrix_)
 print(report.verdict)
 flat = finsler.FinslerIsomap(n_components=3, alpha=0.0).fit(sea.points, current=whirl)
-print(f"normalised stress {gyre.normalised_stress_:.3f}, without a drift {flat.normalised_stress_:.3f}")
+print(f"normalized stress {gyre.normalized_stress_:.3f}, without a drift {flat.normalized_stress_:.3f}")
 
 # %%
 # What to take home
@@ -124,5 +124,5 @@ print(f"normalised stress {gyre.normalised_stress_:.3f}, without a drift {flat.n
 # * It shows the part of a current that is a slope. Whirls are invisible to it, and real seas are full of them; ask
 #   the report first.
 # * **Limits.** The current must be slower than the boat, and the points dense enough that it hardly changes between
-#   neighbours. Extrema at the rim mean little. And ``alpha`` is a choice here: it stretches the heights rather than
+#   neighbors. Extrema at the rim mean little. And ``alpha`` is a choice here: it stretches the heights rather than
 #   reordering them, as the run above shows.

@@ -21,7 +21,7 @@ from scipy.sparse import coo_array
 
 from finsler import LinkPredictor
 from finsler.datasets.remote import fetch_graph
-from finsler.learn.baselines import closed_form_logit, degree_logit, neighbour_logit, springrank_logit
+from finsler.learn.baselines import closed_form_logit, degree_logit, neighbor_logit, springrank_logit
 from finsler.learn.tasks import score_links, split_links
 
 papers = fetch_graph("cora")
@@ -38,13 +38,13 @@ print(f"seen in training: {len(known):,} citations; held out for the test: {len(
 # What simple scores reach
 # ------------------------
 # First the scores that cost nothing. SpringRank puts papers in order by least squares; the degree product says that who
-# cites much cites, and who is cited much is cited; Adamic-Adar counts common neighbours, rare ones more. The last is a
+# cites much cites, and who is cited much is cited; Adamic-Adar counts common neighbors, rare ones more. The last is a
 # Randers map in closed form, made of page ranks and SpringRank without any training.
 
 scorers = {
     "SpringRank": springrank_logit(known, n),
     "degree product": degree_logit(known, n),
-    "Adamic-Adar": neighbour_logit(known, n, adamic_adar=True),
+    "Adamic-Adar": neighbor_logit(known, n, adamic_adar=True),
     "closed form, no training": closed_form_logit(known, n, papers.features),
 }
 
@@ -158,7 +158,7 @@ for other, probability in model.rank(paper, k=5):
 #   distance.
 # * Try the simple scores first. For direction they are enough here; the closed form is a strong start for the rest.
 # * **Limits.** This is one split of one small graph, on which methods have been compared for years. Six graphs are in
-#   ``experiments/table2``, most with ten splits and their scatter, and on some of them the closed form is the better one.
+#   ``paper/results/table2``, most with ten splits and their scatter, and on some of them the closed form is the better one.
 #   Citations were hidden at random, not the latest ones: to foretell next year's is harder. No paper lost all of its
 #   links, and a paper without any could be placed by its words only. And the probabilities are those of the training,
 #   where citations weigh as much as the rest: they put pairs in order; they are not the odds of finding a citation.

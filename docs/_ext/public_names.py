@@ -9,7 +9,7 @@ import finsler.plotting
 
 
 def _aliases() -> dict[str, str]:
-    doors = {"finsler": finsler._HOME, "finsler.plotting": finsler.plotting._HOME}
+    doors = {"finsler": finsler._MODULES, "finsler.plotting": finsler.plotting._MODULES}
     return {
         f"{home}.{name}": f"{door}.{name}" for door, homes in doors.items() for name, home in homes.items()
     }

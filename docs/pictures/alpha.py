@@ -13,15 +13,15 @@ D = exact * rng.normal(1, 0.05, size=exact.shape).clip(0.5, 1.5)
 np.fill_diagonal(D, 0)
 
 alphas = np.arange(0, 0.95, 0.05)
-stress = [finsler.embed_matrix(D, alpha=float(a)).normalised_stress for a in alphas]
+stress = [finsler.embed_matrix(D, alpha=float(a)).normalized_stress for a in alphas]
 auto = finsler.embed_matrix(D)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.9), width_ratios=[1.25, 1])
 left.plot(alphas, stress, ".-", color="#555555")
-left.plot(auto.alpha, auto.normalised_stress, "*", ms=15, color="#b2182b", label=f'"auto": {auto.alpha:.3f}')
+left.plot(auto.alpha, auto.normalized_stress, "*", ms=15, color="#b2182b", label=f'"auto": {auto.alpha:.3f}')
 left.axvline(truth, color="#2166ac", lw=1, ls="--", label=f"the truth: {truth}")
 left.set(
-    xlabel="alpha of the map", ylabel="normalised stress", ylim=(0, None), title="60 points, noise of 5 %"
+    xlabel="alpha of the map", ylabel="normalized stress", ylim=(0, None), title="60 points, noise of 5 %"
 )
 left.legend()
 grid = np.linspace(0, 0.9, 200)

@@ -16,8 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from finsler import __version__
+from finsler._io import write_atomically
 from finsler.cli import main
-from finsler.io import write_atomically
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "models.md"
@@ -91,7 +91,7 @@ def pages(results: dict[str, dict[str, dict]]) -> str:
         ]
     parts += [
         "### In three dimensions",
-        "Normalised stress with `--dims 3`, the least of each column in bold.",
+        "Normalized stress with `--dims 3`, the least of each column in bold.",
     ]
     columns = {name: {m["name"]: m for m in results[name]["3"]["models"]} for name in CASES}
     order = [m["name"] for m in results["flight_hours"]["3"]["models"]]
@@ -102,7 +102,7 @@ def pages(results: dict[str, dict[str, dict]]) -> str:
     for model in order:
         cells = [columns["flight_hours"][model]["model"]]
         for name in CASES:
-            values = {key: m["normalised_stress"] for key, m in columns[name].items()}
+            values = {key: m["normalized_stress"] for key, m in columns[name].items()}
             cell = f"{values[model]:.4f}"
             cells.append(f"**{cell}**" if values[model] == min(values.values()) else cell)
         rows.append("| " + " | ".join(cells) + " |")

@@ -4,7 +4,7 @@
 #     sh experiments/large_graphs/run.sh FOLDER [JOBS]
 #
 # FOLDER holds NAME.npz with the arrays src, dst and n_nodes. Writes results/NAME.json (the map and its scores) and
-# results/NAME.report.json (the sampled asymmetry report), then results.md with `summarise.py`.
+# results/NAME.report.json (the sampled asymmetry report), then results.md with `summarize.py`.
 set -eu
 folder=$1
 jobs=${2:-2}
@@ -15,4 +15,4 @@ for name in cit_hepth soc_epinions1 arxiv_year npm_deps_2016 arxiv2023; do
         --jobs "$jobs" --out "$here/maps/$name.npz" --force --json > "$here/results/$name.json"
     finsler report "$folder/$name.npz" --kind edges --hops --jobs "$jobs" --json > "$here/results/$name.report.json"
 done
-python "$here/summarise.py"
+python "$here/summarize.py"

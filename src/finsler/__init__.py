@@ -10,7 +10,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULES = {
     "FinslerMDS": "finsler.estimators.mds",
     "FinslerIsomap": "finsler.estimators.isomap",
     "Embedding": "finsler.embedding",
@@ -19,19 +19,19 @@ _HOME = {
     "embed_points": "finsler.recipes",
     "asymmetry_report": "finsler.geometry.asymmetry",
     "randers_distances": "finsler.geometry.randers",
-    "compare_models": "finsler.baselines.compare",
+    "compare_models": "finsler.models.compare",
     "LinkPredictor": "finsler.learn.links",
     "DigraphEmbedding": "finsler.learn.digraph",
     "load_flight_hours": "finsler.datasets.flights",
 }
 
-__all__ = ["__version__", *_HOME]
+__all__ = ["__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'finsler' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

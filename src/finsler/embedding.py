@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._io import load_archive, save_archive
+from finsler.data.matrix import Dissimilarities, check_columns, plain_label, suggestion
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress_per_point, total_square
-from finsler.inputs.dissimilarities import Dissimilarities, check_columns, plain_label, suggestion
-from finsler.io import load_archive, save_archive
-from finsler.solvers.home import Home
+from finsler.solvers.backends.memory import Backend
 from finsler.solvers.placement import place
 from finsler.solvers.solution import Solution
 
@@ -34,12 +34,12 @@ class Embedding:
     Attributes
     ----------
     coordinates : ndarray of shape (n, m)
-        Centred; the last axis is the one along which going up costs more.
+        Centered; the last axis is the one along which going up costs more.
     drift : ndarray of shape (m,)
         ``(0, ..., 0, alpha)``.
     labels : list or None
         Names of the points.
-    stress, normalised_stress : float
+    stress, normalized_stress : float
         Weighted sum of squared errors, and the square root of its share in the weighted sum of squares of the data.
     stress_per_point : ndarray of shape (n,)
         Share of each point in the stress.
@@ -63,7 +63,7 @@ class Embedding:
     drift: Array
     labels: list[Any] | None
     stress: float
-    normalised_stress: float
+    normalized_stress: float
     stress_per_point: Array
     n_iter: int
     status: str
@@ -78,10 +78,10 @@ class Embedding:
         return cls._made(solution, total, shares, data.labels, data.note, data)
 
     @classmethod
-    def from_home(cls, solution: Solution, home: Home) -> Embedding:
-        """Embedding of data that a solver found in a home of theirs, in memory or not."""
-        shares = home.stress_per_point(solution.coordinates, solution.drift)
-        return cls._made(solution, home.total, shares, home.labels, home.note, home.data)
+    def from_backend(cls, solution: Solution, backend: Backend) -> Embedding:
+        """Embedding of data that a solver found in a backend of theirs, in memory or not."""
+        shares = backend.stress_per_point(solution.coordinates, solution.drift)
+        return cls._made(solution, backend.total, shares, backend.labels, backend.note, backend.data)
 
     @classmethod
     def _made(
@@ -98,7 +98,7 @@ class Embedding:
             drift=solution.drift,
             labels=labels,
             stress=solution.stress,
-            normalised_stress=float(np.sqrt(solution.stress / total)) if total > 0 else 0.0,
+            normalized_stress=float(np.sqrt(solution.stress / total)) if total > 0 else 0.0,
             stress_per_point=shares,
             n_iter=solution.n_iter,
             status=solution.status,
@@ -117,7 +117,7 @@ class Embedding:
             drift=solution.drift,
             labels=labels,
             stress=solution.stress,
-            normalised_stress=float(np.sqrt(share)),
+            normalized_stress=float(np.sqrt(share)),
             stress_per_point=solution.per_point,
             n_iter=solution.n_iter,
             status=solution.status,
@@ -155,7 +155,7 @@ class Embedding:
         ]
         if len(same) > 1:
             raise KeyError(
-                f"{len(same)} points are labelled {point!r}: rows {same[0]}, {same[1]}, ...; give the row."
+                f"{len(same)} points are labeled {point!r}: rows {same[0]}, {same[1]}, ...; give the row."
             )
         if same:
             return same[0]
@@ -164,7 +164,7 @@ class Embedding:
             if -self.n_points <= point < self.n_points:
                 return int(point) % self.n_points
             raise IndexError(f"There is no point {point}: this map has points 0 to {self.n_points - 1}.")
-        raise KeyError(f"No point is labelled {point!r}.{suggestion(point, labels)}")
+        raise KeyError(f"No point is labeled {point!r}.{suggestion(point, labels)}")
 
     def distance(self, a: Any, b: Any) -> float:
         """Distance on the map **from a to b**, points given by label or by number."""
@@ -206,15 +206,15 @@ class Embedding:
         lines = [
             f"{self.n_points} points in {self.n_components} dimension{plural}, alpha = {self.alpha:.4g}",
             f"  straight up costs {ratio:.4g} times straight down",
-            f"  normalised stress {self.normalised_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
+            f"  normalized stress {self.normalized_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
             f"  {self.status}: {self.message}",
         ]
-        if np.isnan(self.normalised_stress):  # fitted to something else than distances
+        if np.isnan(self.normalized_stress):  # fitted to something else than distances
             del lines[2]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        fit = "" if np.isnan(self.normalised_stress) else f"normalised stress {self.normalised_stress:.4g}, "
+        fit = "" if np.isnan(self.normalized_stress) else f"normalized stress {self.normalized_stress:.4g}, "
         return f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, {fit}{self.status})"
 
     def plot(self, **options: Any) -> Axes:
@@ -253,7 +253,7 @@ class Embedding:
                 arrays["data_weights"] = self.data.weights
         record = {
             name: getattr(self, name)
-            for name in ("stress", "normalised_stress", "n_iter", "status", "message")
+            for name in ("stress", "normalized_stress", "n_iter", "status", "message")
         }
         labels = None if self.labels is None else [_plain_label(label) for label in self.labels]
         return save_archive(path, "embedding", arrays, {**record, "labels": labels})

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler.data.matrix import LARGEST, as_dissimilarities
+from finsler.data.tables import read_table
 from finsler.embedding import Embedding
-from finsler.estimators.elsewhere import is_dask_array
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
-from finsler.inputs.dissimilarities import LARGEST, as_dissimilarities
-from finsler.inputs.graph import Digraph, as_digraph
-from finsler.inputs.graph_distances import (
+from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.distances import (
     POLICIES,
     WEIGHTINGS,
     check_choice,
@@ -27,10 +27,10 @@ from finsler.inputs.graph_distances import (
     keep_largest,
     require_one_piece,
 )
-from finsler.inputs.pivots import PivotDistances, pivot_distances
-from finsler.inputs.tables import read_table
-from finsler.solvers.sparse import sparse_smacof
-from finsler.solvers.sparse_problem import ArcPairs
+from finsler.graphs.pivots import PivotDistances, pivot_distances
+from finsler.solvers.backends.choose import is_dask_array
+from finsler.solvers.sparse.problem import ArcPairs
+from finsler.solvers.sparse.solver import sparse_smacof
 
 DENSE_NODES = 5000  # up to which method="auto" looks at all pairs
 
@@ -121,7 +121,7 @@ def embed_graph(
     Parameters
     ----------
     graph : networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, Digraph, or a file
-        Arcs carry lengths: bigger is farther. See :func:`~finsler.inputs.graph.as_digraph`.
+        Arcs carry lengths: bigger is farther. See :func:`~finsler.graphs.digraph.as_digraph`.
     n_components : int
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto"
@@ -134,9 +134,9 @@ def embed_graph(
         What to do with ordered pairs that have no path: leave them out, keep the largest connected part, keep them far
         apart, or refuse. What was left out stands in the ``message`` of the result.
     connection, far, weighting
-        See :func:`~finsler.inputs.graph_distances.graph_distances`.
+        See :func:`~finsler.graphs.distances.graph_distances`.
     reading : dict, optional
-        Options of :func:`~finsler.inputs.graph.as_digraph`, such as ``{"weight": "minutes"}``.
+        Options of :func:`~finsler.graphs.digraph.as_digraph`, such as ``{"weight": "minutes"}``.
     method : {"auto", "dense", "sparse"}
         All pairs of nodes ("dense"), or the arcs and the pairs with some pivots ("sparse"). "auto" is dense up to 5,000
         nodes; what it chose beyond them stands in the ``message`` of the result.
@@ -144,12 +144,12 @@ def embed_graph(
         Number of pivots of "sparse".
     **options
         Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`, or of
-        :func:`~finsler.solvers.sparse.sparse_smacof` where the method is "sparse".
+        :func:`~finsler.solvers.sparse.solver.sparse_smacof` where the method is "sparse".
 
     Returns
     -------
     Embedding
-        The stress of a sparse map is over its pairs; see :mod:`finsler.evaluation.sampled` for its stress on others.
+        The stress of a sparse map is over its pairs; see :mod:`finsler.graphs.sampled` for its stress on others.
 
     Examples
     --------

@@ -10,20 +10,21 @@ import pytest
 from scipy import sparse
 
 from finsler.geometry.randers import randers_distances
-from finsler.learn import baselines, published
+from finsler.learn import baselines
 from finsler.learn.baselines import (
     closed_form_logit,
     closed_form_map,
     degree_logit,
-    neighbour_logit,
+    neighbor_logit,
     run_baselines,
     springrank_logit,
 )
 from finsler.learn.heights import springrank
-from finsler.learn.published import digcn, magnet, training_pairs
 from finsler.learn.tasks import split_links
 
-from conftest import SHARED, slow_distance
+import published
+from helpers import SHARED, slow_distance
+from published import digcn, magnet, training_pairs
 
 
 def citations(seed, n=150, reach=30, degree=5):
@@ -38,7 +39,7 @@ ALL_PAIRS = np.array([(i, j) for i in range(20) for j in range(20) if i != j])
 
 @pytest.mark.parametrize("along", ["any", "path"])
 @pytest.mark.parametrize("adamic_adar", [False, True])
-def test_neighbours_are_counted_as_by_loops(along, adamic_adar, monkeypatch):
+def test_neighbors_are_counted_as_by_loops(along, adamic_adar, monkeypatch):
     monkeypatch.setattr(baselines, "PAIRS_AT_A_TIME", 7)
     rng = np.random.default_rng(0)
     arcs = np.argwhere(rng.random((20, 20)) < 0.15)
@@ -52,7 +53,7 @@ def test_neighbours_are_counted_as_by_loops(along, adamic_adar, monkeypatch):
         else:
             between = {k for k in range(20) if (i, k) in there and (k, j) in there}
         expected.append(sum(1 / np.log(max(len(near[k]), 2)) if adamic_adar else 1 for k in between))
-    found = neighbour_logit(arcs, 20, along=along, adamic_adar=adamic_adar)(ALL_PAIRS)
+    found = neighbor_logit(arcs, 20, along=along, adamic_adar=adamic_adar)(ALL_PAIRS)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert max(expected) > 1  # something was counted
 
@@ -103,10 +104,10 @@ def test_run_on_citations_in_time():
     split = split_links(citations(3, n=400))
     scores = run_baselines(split, features=np.eye(400), n_jobs=1)
     assert set(scores) == {
-        "springrank", "degree_product", "common_neighbours", "common_neighbours_path", "adamic_adar",
+        "springrank", "degree_product", "common_neighbors", "common_neighbors_path", "adamic_adar",
         "adamic_adar_path", "closed_form", "closed_form_features",
     }  # fmt: skip
-    assert scores["common_neighbours"]["direction"] == scores["adamic_adar"]["direction"] == 50
+    assert scores["common_neighbors"]["direction"] == scores["adamic_adar"]["direction"] == 50
     assert scores["springrank"]["direction"] > 85
     assert scores["closed_form"]["existence_random"] > 80
     assert scores["closed_form"]["direction"] == pytest.approx(scores["springrank"]["direction"])

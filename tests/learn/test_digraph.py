@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from finsler.embedding import Embedding
-from finsler.evaluation.digraph import digraph_scores
-from finsler.inputs.graph import as_digraph
+from finsler.graphs.digraph import as_digraph
+from finsler.graphs.scores import digraph_scores
 
 torch = pytest.importorskip("torch")
 
@@ -68,7 +68,7 @@ def test_what_is_reported_is_that_of_the_embedding():
     assert fitted.objective_ == pytest.approx(found.value, rel=1e-5)
     assert fitted.result_.stress == pytest.approx(scores.B * scores.n_pairs, rel=1e-9)
     assert fitted.result_.stress_per_point.sum() == pytest.approx(1)
-    assert 0 < fitted.result_.normalised_stress < 1
+    assert 0 < fitted.result_.normalized_stress < 1
     np.testing.assert_allclose(fitted.embedding_.mean(0), 0, atol=1e-12)
 
 

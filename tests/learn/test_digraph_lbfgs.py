@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn.lbfgs import minimise  # noqa: E402
+from finsler.learn.lbfgs import minimize  # noqa: E402
 
 
 def rosenbrock(x):
@@ -15,7 +15,7 @@ def rosenbrock(x):
 
 def test_a_bent_valley():
     start = torch.tensor([-1.2, 1.0], dtype=torch.float64)
-    found = minimise(rosenbrock, start, max_iter=200, tol=1e-12)
+    found = minimize(rosenbrock, start, max_iter=200, tol=1e-12)
     torch.testing.assert_close(found.point, torch.ones(2, dtype=torch.float64), atol=1e-5, rtol=0)
     assert found.value == rosenbrock(found.point)[0]
     assert start.tolist() == [-1.2, 1.0]
@@ -23,7 +23,7 @@ def test_a_bent_valley():
 
 def test_a_badly_scaled_bowl_takes_few_iterations():
     scales = torch.logspace(0, 2, 30, dtype=torch.float64)
-    found = minimise(
+    found = minimize(
         lambda x: (1 + float((scales * x) @ x), 2 * scales * x),
         torch.ones(30, dtype=torch.float64),
         max_iter=150,
@@ -39,7 +39,7 @@ def test_the_kink_of_a_norm():
     def function(x):
         return float(x[0].abs() + x[1].abs() / 2), torch.stack([x[0].sign(), x[1].sign() / 2])
 
-    found = minimise(function, torch.tensor([1.3, -0.7], dtype=torch.float64), max_iter=100)
+    found = minimize(function, torch.tensor([1.3, -0.7], dtype=torch.float64), max_iter=100)
     assert found.value < 0.05
 
 
@@ -47,12 +47,12 @@ def test_steps_into_nan_are_taken_back():
     def function(x):  # defined for x > 0 only
         return float(x[0] - x[0].log()), 1 - 1 / x
 
-    found = minimise(function, torch.tensor([0.01], dtype=torch.float64), max_iter=50, tol=1e-12)
+    found = minimize(function, torch.tensor([0.01], dtype=torch.float64), max_iter=50, tol=1e-12)
     assert float(found.point[0]) == pytest.approx(1, abs=1e-4)
 
 
 def test_at_a_minimum_nothing_happens():
-    found = minimise(lambda x: (float(x @ x), 2 * x), torch.zeros(3), max_iter=10)
+    found = minimize(lambda x: (float(x @ x), 2 * x), torch.zeros(3), max_iter=10)
     assert (found.n_iter, found.n_evaluations, found.converged) == (0, 1, True)
 
 
@@ -63,7 +63,7 @@ def test_a_callback_can_end_it_with_what_it_saw():
         seen.append((value, point))
         return iteration == 3
 
-    found = minimise(
+    found = minimize(
         rosenbrock, torch.tensor([-1.2, 1.0], dtype=torch.float64), max_iter=50, callback=callback
     )
     assert (found.n_iter, found.converged) == (3, False)
@@ -73,7 +73,7 @@ def test_a_callback_can_end_it_with_what_it_saw():
 
 def test_values_never_rise_and_iterations_end():
     values = []
-    found = minimise(
+    found = minimize(
         rosenbrock,
         torch.tensor([-1.2, 1.0], dtype=torch.float64),
         max_iter=7,
@@ -96,7 +96,7 @@ def test_a_function_that_changes_on_the_way_is_evaluated_anew():
         middle.copy_(torch.full((8,), 2.0 + 0.5 ** len(moves)))
         return True
 
-    found = minimise(
+    found = minimize(
         lambda x: (1 + float((scales * (x - middle)) @ (x - middle)), 2 * scales * (x - middle)),
         torch.ones(8, dtype=torch.float64),
         max_iter=60,

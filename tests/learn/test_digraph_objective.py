@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
-from finsler.inputs.graph import as_digraph
+from finsler.graphs.digraph import as_digraph
 
-from conftest import slow_distance
+from helpers import slow_distance
 
 torch = pytest.importorskip("torch")
 
@@ -143,12 +143,12 @@ def test_a_node_linked_to_all_others_has_nothing_to_rank():
     assert torch.isfinite(found.gradient).all()
 
 
-def test_far_neighbours_and_near_strangers_do_not_overflow():
+def test_far_neighbors_and_near_strangers_do_not_overflow():
     counts = np.array([[0, 1, 255]], dtype=np.uint8)
-    for neighbour, stranger in ((1e4, 1e-3), (1e-3, 1e4)):
-        X = torch.tensor([[0.0, 0.0], [neighbour, 0.0], [-stranger, 0.0]])
+    for neighbor, stranger in ((1e4, 1e-3), (1e-3, 1e4)):
+        X = torch.tensor([[0.0, 0.0], [neighbor, 0.0], [-stranger, 0.0]])
         found = objective(counts, np.array([0]), temperature=0.1, dtype=torch.float32)(X, 0.0)
-        assert found.ranking == pytest.approx(max(neighbour - stranger, 0) / 0.1, rel=1e-2, abs=1e-6)
+        assert found.ranking == pytest.approx(max(neighbor - stranger, 0) / 0.1, rel=1e-2, abs=1e-6)
         assert torch.isfinite(found.gradient).all()
 
 

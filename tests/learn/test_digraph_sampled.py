@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from finsler.inputs.graph import as_digraph
-from finsler.inputs.paths import shortest_paths
+from finsler.graphs.digraph import as_digraph
+from finsler.graphs.paths import shortest_paths
 
 torch = pytest.importorskip("torch")
 

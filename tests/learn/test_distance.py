@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import slow_distance
+from helpers import slow_distance
 
 torch = pytest.importorskip("torch")
 
 from finsler.learn.decoder import FermiDirac  # noqa: E402
 from finsler.learn.distance import Drift, randers_distance  # noqa: E402
 from finsler.learn.losses import link_loss  # noqa: E402
-from finsler.learn.optimisers import dual_norm, make_optimiser, randers_flow, steepest_ascent  # noqa: E402
+from finsler.learn.optimizers import dual_norm, make_optimizer, randers_flow, steepest_ascent  # noqa: E402
 from finsler.learn.sampling import ArcSet, Batch, Lesson, draw_batches  # noqa: E402
 
 
@@ -167,7 +167,7 @@ def test_randers_descent_of_points():
     (randers_flow(points, torch.tensor(0.5)) * slope).sum().backward()
     module = torch.nn.Module()
     module.points = points
-    make_optimiser("randers-sgd", module, learning_rate=1.0).step()
+    make_optimizer("randers-sgd", module, learning_rate=1.0).step()
     assert points[:, 1].tolist() == pytest.approx([-4.0, 4 / 9])  # 1/(1-a)^2 and 1/(1+a)^2
-    with pytest.raises(ValueError, match="optimiser must be one of 'adam', 'randers-sgd'; found 'sgd'"):
-        make_optimiser("sgd", module, learning_rate=1.0)
+    with pytest.raises(ValueError, match="optimizer must be one of 'adam', 'randers-sgd'; found 'sgd'"):
+        make_optimizer("sgd", module, learning_rate=1.0)

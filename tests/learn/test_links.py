@@ -158,7 +158,7 @@ def test_features_as_table_follow_its_index():
     sparse = LinkPredictor(**options).fit(graph, csr_array(words[order]))
     assert np.array_equal(straight.embedding_, shuffled.embedding_)
     assert np.allclose(straight.embedding_, sparse.embedding_, atol=1e-3)
-    with pytest.raises(ValueError, match="features, index: no node is labelled 'x'"):
+    with pytest.raises(ValueError, match="features, index: no node is labeled 'x'"):
         LinkPredictor(**options).fit(graph, table.rename(index={nodes[0]: "x"}))
 
 
@@ -337,10 +337,10 @@ def test_order_of_the_nodes_changes_scores_only_by_noise():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([("p3", "p999")], "pairs, row 0: no node is labelled 'p999'"),
+        ([("p3", "p999")], "pairs, row 0: no node is labeled 'p999'"),
         ([("p3", "p4"), ("p3",)], "pairs, row 1: expected two nodes, from and to"),
         (np.array(["p3", "p4"]), r"pairs must have shape \(P, 2\)"),
-        ([(3, 4)], "pairs, row 0: no node is labelled 3"),
+        ([(3, 4)], "pairs, row 0: no node is labeled 3"),
         (["p3"], "pairs, row 0: expected two nodes"),
     ],
 )
@@ -418,7 +418,7 @@ def test_a_path_can_be_learned_without_validation():
         ({"epochs": 2.5}, "epochs must be a whole number"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\)"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
-        ({"optimiser": "lion"}, "optimiser must be one of 'adam', 'randers-sgd'; found 'lion'"),
+        ({"optimizer": "lion"}, "optimizer must be one of 'adam', 'randers-sgd'; found 'lion'"),
         ({"encoder": "gnn"}, "encoder must be 'auto' or one of"),
         ({"alpha": 1.0}, "alpha must be between"),
         ({"validation_share": 1.5}, r"validation_share must be in \[0, 1\)"),

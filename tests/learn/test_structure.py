@@ -156,13 +156,13 @@ def test_landmarks_approximate_all_nodes(direction):
     np.testing.assert_allclose(rebuilt[landmarks], M[landmarks], atol=0.01 * M.max())
     np.testing.assert_allclose(rebuilt[:, landmarks], M[:, landmarks], atol=0.01 * M.max())
     rest = np.setdiff1d(np.arange(60), landmarks)
-    centred = M[np.ix_(rest, rest)] - M.mean()
+    centered = M[np.ix_(rest, rest)] - M.mean()
     few = [
         log_ppr_factors(arcs, 60, 6, damping=0.9, steps=10, floor=1e-4, direction=direction, n_landmarks=k)
         for k in (30, 60)
     ]
     for s, t in few:
-        assert np.linalg.norm((s @ t.T - M)[np.ix_(rest, rest)]) < np.linalg.norm(centred)
+        assert np.linalg.norm((s @ t.T - M)[np.ix_(rest, rest)]) < np.linalg.norm(centered)
 
 
 def test_factors_are_the_same_for_any_threads_and_seed_decides(monkeypatch):
@@ -229,7 +229,7 @@ def test_text_factors_keep_the_angles_of_tf_idf():
     np.testing.assert_array_equal(feature_factors(counts, 5), text_factors(counts, 5))
 
 
-def test_other_features_are_standardised():
+def test_other_features_are_standardized():
     X = np.random.default_rng(2).normal(size=(40, 6)) * [1, 10, 100, 1, 1, 0] + 5
     Z = feature_factors(X - 50, 6)
     standard = (X - X.mean(0)) / np.where(X.std(0) > 1e-9, X.std(0), 1)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from finsler.inputs.graph import as_digraph
+from finsler.graphs.digraph import as_digraph
 from finsler.learn.tasks import LinkTasks, PairTask, score_links, spanning_forest, split_links
 
-from conftest import SHARED
+from helpers import SHARED
 
 
 def random_arcs(seed, n=60, degree=4.0, reciprocal=0.2):
@@ -141,9 +141,9 @@ def test_pairs_without_arcs_are_uniform():
     for seed in range(1000):
         task = split_links(arcs, seed=seed).test.existence_random
         np.add.at(counts, tuple(task.pairs[~task.labels].T), 1)
-    neighbours = np.zeros((15, 15), dtype=bool)
-    neighbours[tuple(arcs.T)] = True
-    free = ~(neighbours | neighbours.T | np.eye(15, dtype=bool))
+    neighbors = np.zeros((15, 15), dtype=bool)
+    neighbors[tuple(arcs.T)] = True
+    free = ~(neighbors | neighbors.T | np.eye(15, dtype=bool))
     assert counts[~free].sum() == 0
     expected = counts.sum() / free.sum()
     chi_square = ((counts[free] - expected) ** 2 / expected).sum()

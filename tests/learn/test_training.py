@@ -237,7 +237,7 @@ def test_small_batches_place_only_their_nodes():
 
 
 def test_randers_sgd_trains_too():
-    record = make_trainer(optimiser="randers-sgd", epochs=40, learning_rate=0.5, number_rate=0.01).fit()
+    record = make_trainer(optimizer="randers-sgd", epochs=40, learning_rate=0.5, number_rate=0.01).fit()
     assert record.history[-1]["loss"] < record.history[0]["loss"]
 
 

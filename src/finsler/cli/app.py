@@ -21,8 +21,6 @@ from finsler.cli import options as shared
 from finsler.cli.errors import Mistake, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import check_alpha, choice, examples, option
 
-TABLES = "Tables"
-
 # click's own exceptions; newer typers carry their own copy of click, so they are found from here.
 ClickException: Any = typer.BadParameter.__mro__[2]
 
@@ -220,7 +218,7 @@ def embed(
     Points: columns x, y, ... and a current at each point, current_x,
     current_y, ... or u, v, w (going along it is cheap), or a drift, drift_x,
     drift_y, ... or dx, dy, dz (going along it is dear). A column label, name
-    or id names the points; further columns are attributes to colour by.
+    or id names the points; further columns are attributes to color by.
 
     Ctrl-C ends the search and still writes the best map so far.
     """
@@ -278,7 +276,7 @@ def embed(
                 "points": result.n_points,
                 "dimension": result.n_components,
                 "alpha": result.alpha,
-                "normalised_stress": result.normalised_stress,
+                "normalized_stress": result.normalized_stress,
                 "stress": result.stress,
                 "iterations": result.n_iter,
                 "status": result.status,
@@ -471,64 +469,6 @@ def demo(
     from finsler.cli.demo import write_demo
 
     write_demo(Path(folder), force=force, quiet=quiet)
-
-
-@app.command(
-    epilog=examples(
-        "finsler reproduce fig5",
-        "finsler reproduce all --out figures",
-        "finsler reproduce table1 --graphs cora,citeseer --dims 5,10",
-        "finsler reproduce table2 --graphs cora --splits 3 --forests random,index",
-    )
-)
-def reproduce(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="fig2 ... fig8 | all | table1 | table2", help="What.", show_default=False),
-    ],
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FOLDER",
-            help="Where to write.",
-            show_default="output; table1 and table2 for tables",
-        ),
-    ] = None,
-    graphs: Annotated[
-        str | None, option(TABLES, metavar="NAMES", help="Which graphs, with commas.", show_default="all")
-    ] = None,
-    dims: Annotated[
-        str | None, option(TABLES, metavar="NUMBERS", help="table1: dimensions.", show_default="2,5,10,50")
-    ] = None,
-    splits: Annotated[
-        str | None,
-        option(TABLES, metavar="N|A-B", help="table2: the first N, or A to B.", show_default="10"),
-    ] = None,
-    forests: Annotated[
-        str | None, option(TABLES, metavar="random,index", help="table2: which.", show_default="random")
-    ] = None,
-    jobs: shared.Jobs = None,
-    force: shared.Force = False,
-    quiet: shared.Quiet = False,
-) -> None:
-    """Draw the figures of the paper (all of them: all), or run a table; each with its numbers in JSON files.
-
-    A table takes hours with its defaults. It can be stopped at any time: what is there is not run again.
-    """
-    from finsler.cli.figures import write_figures
-    from finsler.cli.tables import write_table
-
-    if name in ("table1", "table2"):
-        folder = None if out is None else Path(out)
-        write_table(
-            name, folder, graphs=graphs, dims=dims, splits=splits, forests=forests, jobs=jobs, quiet=quiet
-        )
-        return
-    if any(value is not None for value in (graphs, dims, splits, forests)):
-        raise Mistake("--graphs, --dims, --splits and --forests are for table1 and table2.")
-    write_figures(name, Path(out or "output"), force=force, quiet=quiet)
 
 
 @datasets.command("list", epilog=examples("finsler datasets list"))

@@ -13,7 +13,7 @@ EXAMPLES = examples(
     "finsler compare times.csv",
     "finsler compare morse.csv --diagonal ignore --starts 20",
     "finsler compare moves.csv --similarity gravity --out table.md --out table.json",
-    "finsler compare times.csv --dims 3 --json | jq '.models[].normalised_stress'",
+    "finsler compare times.csv --dims 3 --json | jq '.models[].normalized_stress'",
 )
 
 
@@ -67,9 +67,9 @@ def compare(
     Stress is sqrt(sum w (d - D)^2 / sum w D^2) over ordered pairs; sign is the share of asymmetric pairs whose dearer
     way the model gets right, by size the same weighted by the difference; shown is the share of the squared asymmetry.
     """
-    from finsler.baselines import compare_models
     from finsler.cli import data as cli_data
     from finsler.cli import output as cli_output
+    from finsler.models import compare_models
 
     if "-" in (out or []):
         raise Mistake("--out - is not needed: the table goes to stdout anyway, and with --json as JSON.")

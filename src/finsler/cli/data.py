@@ -12,24 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.baselines.compare import asymmetry_shown
-from finsler.baselines.fits import Observations
 from finsler.cli.errors import Mistake, say
-from finsler.embedding import Embedding
-from finsler.estimators.mds import FinslerMDS
-from finsler.geometry.asymmetry import asymmetry_report
-from finsler.geometry.randers import randers_distances
-from finsler.inputs.dissimilarities import (
+from finsler.data.matrix import (
     DIAGONAL_TOLERANCE,
     Dissimilarities,
     as_dissimilarities,
     suggestion,
 )
-from finsler.inputs.graph_distances import WEIGHTINGS, graph_distances, weigh
-from finsler.inputs.manifold import geodesic_distances
-from finsler.inputs.paths import shortest_paths
-from finsler.inputs.similarity import dissimilarities_from
-from finsler.inputs.tables import LABELS, Table, attribute, check_labels, is_number, read_table, read_text
+from finsler.data.similarities import dissimilarities_from
+from finsler.data.tables import LABELS, Table, attribute, check_labels, is_number, read_table, read_text
+from finsler.embedding import Embedding
+from finsler.estimators.mds import FinslerMDS
+from finsler.geometry.asymmetry import asymmetry_report
+from finsler.geometry.randers import randers_distances
+from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
+from finsler.graphs.neighbors import geodesic_distances
+from finsler.graphs.paths import shortest_paths
+from finsler.models.compare import asymmetry_shown
+from finsler.models.fits import Observations
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 
@@ -203,7 +203,7 @@ def _point_distances(table: Table, reading: Reading) -> Dissimilarities:
     assert table.values is not None
     n = len(table.values)
     if n < 2:
-        raise Mistake(f"{table.name}: points need neighbours; there is only one.")
+        raise Mistake(f"{table.name}: points need neighbors; there is only one.")
     unreachable = reading.unreachable or "raise"
     if unreachable not in ("raise", "largest"):
         raise Mistake(

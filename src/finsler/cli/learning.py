@@ -202,7 +202,7 @@ def _features(file: str, labels: list[Any] | None, n: int, encoding: str | None)
 
 def _node(name: str, nodes: dict[str, Any]) -> Any:
     """The label that is written so."""
-    from finsler.inputs.dissimilarities import suggestion
+    from finsler.data.matrix import suggestion
 
     if name not in nodes:
         raise Mistake(f"the model has no node {name!r}.{suggestion(name, list(nodes))}")
@@ -211,7 +211,7 @@ def _node(name: str, nodes: dict[str, Any]) -> Any:
 
 def _pairs(file: str, nodes: dict[str, Any], encoding: str | None) -> list[tuple[Any, Any]]:
     """Pairs of labels from the first two columns; a first row that names no nodes is a header."""
-    from finsler.inputs.text_tables import read_text
+    from finsler.data.readers.text import read_text
 
     text = read_text(sys.stdin.buffer if file == "-" else file, encoding)
     if text.width < 2:

@@ -75,7 +75,7 @@ Connection = Annotated[
 ]
 Hops = Annotated[bool, option(DATA, "--hops", help="Count edges instead of adding their lengths.")]
 Neighbors = Annotated[
-    int | None, option(DATA, min=1, metavar="N", help="Neighbours to join each point to.", show_default="10")
+    int | None, option(DATA, min=1, metavar="N", help="Neighbors to join each point to.", show_default="10")
 ]
 Jobs = Annotated[int | None, option(MAP, min=1, metavar="N", help="Threads.", show_default="all cores")]
 Outs = Annotated[list[str] | None, option(OUTPUT, "--out", "-o", metavar="PATH", help=_OUT)]
@@ -85,6 +85,6 @@ Json = Annotated[bool, option(OUTPUT, "--json", help="Print the result as JSON o
 Attributes = Annotated[str | None, option(OUTPUT, metavar="FILE", help=_ATTRIBUTES)]
 Color = Annotated[
     str | None,
-    option(OUTPUT, metavar="COLUMN", help="Attribute to colour pictures by.", show_default="height"),
+    option(OUTPUT, metavar="COLUMN", help="Attribute to color pictures by.", show_default="height"),
 ]
 Title = Annotated[str | None, option(OUTPUT, metavar="TEXT", help="Title of pictures and pages.")]

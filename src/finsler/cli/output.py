@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from finsler._io import write_atomically
 from finsler.cli.errors import Mistake, explain, say
-from finsler.io import write_atomically
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,7 +160,7 @@ def coordinates_csv(labels: Sequence[Any], X: NDArray[Any], last: str, values: N
 
 
 def csv_text(rows: Sequence[Sequence[Any]]) -> str:
-    """Write rows as CSV that :func:`finsler.inputs.tables.read_table` reads back: text that needs it is quoted."""
+    """Write rows as CSV that :func:`finsler.data.tables.read_table` reads back: text that needs it is quoted."""
     lines = io.StringIO()
     plain, quoted = (
         csv.writer(lines, lineterminator="\n", quoting=q) for q in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)

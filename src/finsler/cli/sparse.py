@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from finsler.cli.data import Fitting, Reading
 from finsler.cli.errors import Mistake
+from finsler.data.tables import Table
 from finsler.embedding import Embedding
-from finsler.evaluation.sampled import (
+from finsler.graphs.distances import WEIGHTINGS
+from finsler.graphs.sampled import (
     SampledAsymmetry,
     SampledScores,
     sample_rows,
     sampled_asymmetry,
     sampled_scores,
 )
-from finsler.inputs.graph_distances import WEIGHTINGS
-from finsler.inputs.tables import Table
 from finsler.recipes import DENSE_NODES, sparse_map
 
 HELD_OUT = 20  # rows that a map is scored on

@@ -1,4 +1,4 @@
-"""Flight times over North America under an idealised westerly jet: the way west is the slow one.
+"""Flight times over North America under an idealized westerly jet: the way west is the slow one.
 
 Nothing is downloaded: the airports are typed below and the hours are computed from a wind model on each call.
 
@@ -107,7 +107,7 @@ _AIRPORTS: tuple[tuple[str, str, float, float], ...] = (
 )
 
 _DESCR = """\
-Flight hours between {n} North American airports under an idealised westerly jet.
+Flight hours between {n} North American airports under an idealized westerly jet.
 
 hours[i, j] is the time in the air from airport i to airport j, along the great circle, at an airspeed of
 {airspeed:g} km/h in a purely eastward wind that depends on the latitude only:
@@ -120,7 +120,7 @@ the diagonal is zero and short flights are short. Airport positions are facts, r
 
 
 def jet_wind(latitude: ArrayLike, longitude: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Idealised westerly jet: an eastward wind that depends on the latitude only.
+    """Idealized westerly jet: an eastward wind that depends on the latitude only.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def flight_hours(
 
 
 def load_flight_hours() -> Bunch:
-    """Flight hours between 64 North American airports under an idealised westerly jet.
+    """Flight hours between 64 North American airports under an idealized westerly jet.
 
     The hours are computed by :func:`flight_hours` from a wind model, not observed, and hold no fixed time for
     taxi, climb or approach. New York to Los Angeles takes an hour longer than the return.

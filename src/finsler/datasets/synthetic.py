@@ -80,14 +80,14 @@ def make_swiss_roll(
         kept : ndarray of bool of shape (n_samples,)
             Which points are left: ``points`` is ``full_points[kept]``.
         boundary : ndarray of bool of shape (n,)
-            Points at the rim of the hole: those with a removed point among their 7 nearest neighbours (in
+            Points at the rim of the hole: those with a removed point among their 7 nearest neighbors (in
             space) of the full roll.
 
     Notes
     -----
     The hole is a rectangle in t and not in arc length. With ``n_samples=2000, random_state=3`` (the
     published seed) 1675 points are left, 174 of them at the rim; a rectangle in arc length would leave
-    1682, and the paper's code, which looks at 6 neighbours, finds 156 at the rim.
+    1682, and the paper's code, which looks at 6 neighbors, finds 156 at the rim.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
         points : ndarray of shape (n_samples, 2)
             Places.
         current : ndarray of shape (n_samples, 2)
-            Travelling costs ``||u|| - current.u``: the drift is minus the current. (The paper's published
+            Traveling costs ``||u|| - current.u``: the drift is minus the current. (The paper's published
             code takes the formula for the drift; this follows the paper.)
         divergence : ndarray of shape (n_samples,)
             Of the scaled current, from the formula: positive where water spreads, negative where it gathers.
@@ -212,7 +212,7 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
         points : ndarray of shape (n_samples, 2)
             Places.
         current : ndarray of shape (n_samples, 2)
-            Travelling costs ``||u|| - current.u``: downstream is cheap.
+            Traveling costs ``||u|| - current.u``: downstream is cheap.
         alpha : float
             As given.
         DESCR : str

@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from finsler.estimators.solving import solve
-from finsler.inputs.dissimilarities import as_dissimilarities
-from finsler.inputs.fields import point_labels, randers_field
-from finsler.inputs.manifold import extend_geodesics, geodesics, kept_labels
+from finsler.data.fields import point_labels, randers_field
+from finsler.data.matrix import as_dissimilarities
+from finsler.estimators.fitting import solve
+from finsler.graphs.neighbors import extend_geodesics, geodesics, kept_labels
 from finsler.solvers.placement import place
 
 Array = NDArray[np.floating[Any]]
@@ -25,7 +25,7 @@ Array = NDArray[np.floating[Any]]
 class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Map of points on a manifold where a drift or a current makes the way there differ from the way back.
 
-    Joins each point to its neighbours, measures the edges both ways with the Randers metric there, takes the lengths
+    Joins each point to its neighbors, measures the edges both ways with the Randers metric there, takes the lengths
     of the shortest paths for dissimilarities, and finds points whose Randers distances
     ``d(x, y) = ||y - x|| + alpha (y - x)[last]`` are close to them. Without a field this is Isomap with metric scaling.
 
@@ -42,10 +42,10 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     radius : float, optional
         Join all points within this distance instead.
     graph : sparse matrix or transformer, optional
-        Neighbours from elsewhere instead, see :func:`~finsler.inputs.manifold.neighbourhood_graph`. New points are
+        Neighbors from elsewhere instead, see :func:`~finsler.graphs.neighbors.neighborhood_graph`. New points are
         joined by the ``transform`` of a transformer, and by `n_neighbors` if the graph is a matrix.
     drift, current, metric : array-like, callable or None
-        The field, see :func:`~finsler.inputs.manifold.randers_edges`: a step u costs ``||u|| + drift.u``; or takes the
+        The field, see :func:`~finsler.graphs.neighbors.randers_edges`: a step u costs ``||u|| + drift.u``; or takes the
         time of a boat of speed 1 in the current; or costs ``sqrt(u' M u) + omega.u`` with ``metric=(M, omega)``.
         Functions, which give the vectors at the points they are given, belong here; arrays with one vector per sample
         rather belong to ``fit``, whose arguments come before these.
@@ -54,7 +54,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     rule : {"average", "start"}, default="average"
         Measure an edge by the metrics of both its ends or of its start (the paper's).
     unreachable : {"raise", "largest"}, default="raise"
-        If the neighbourhood graph is in several pieces: refuse, or map the largest and warn.
+        If the neighborhood graph is in several pieces: refuse, or map the largest and warn.
     init, n_init, max_iter, tol, accelerate, time_limit, callback
         Of the solver, as in :class:`~finsler.estimators.mds.FinslerMDS`.
     dtype : {float64, float32}, default=float64
@@ -76,11 +76,11 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         The map with its labels: measure, save, plot.
     dist_matrix_ : ndarray of shape (n_kept, n_kept)
         Lengths of the shortest paths, from row to column.
-    neighbours_graph_ : scipy.sparse.csr_array of shape (n_kept, n_kept)
+    neighbors_graph_ : scipy.sparse.csr_array of shape (n_kept, n_kept)
         Lengths of the edges, from row to column.
     alpha_, drift_ : float, ndarray of shape (n_components,)
         Strength of the drift of the map, and that drift itself.
-    stress_, normalised_stress_, stress_per_point_, history_, n_iter_, status_, message_
+    stress_, normalized_stress_, stress_per_point_, history_, n_iter_, status_, message_
         As in :class:`~finsler.estimators.mds.FinslerMDS`.
     n_features_in_ : int
         Columns seen by ``fit``.
@@ -210,7 +210,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._fit_field = found.field
         self.kept_ = found.kept
         self.dist_matrix_ = found.matrix
-        self.neighbours_graph_: csr_array = found.edges
+        self.neighbors_graph_: csr_array = found.edges
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
@@ -228,7 +228,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform(self, X: Any, *, drift: Any = None, current: Any = None, metric: Any = None) -> Array:
         """Place new points into the fitted map, each independently of the others.
 
-        A new point is joined to its fitted neighbours, and from there the fitted paths go on.
+        A new point is joined to its fitted neighbors, and from there the fitted paths go on.
 
         Parameters
         ----------

@@ -12,15 +12,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from finsler.estimators.elsewhere import home_elsewhere, opened
-from finsler.estimators.solving import solve
-from finsler.inputs.dissimilarities import (
+from finsler.data.matrix import (
     Dissimilarities,
     as_dissimilarities,
     as_float_array,
     check_columns,
 )
-from finsler.solvers.home import Home
+from finsler.estimators.fitting import solve
+from finsler.solvers.backends.choose import choose_backend, opened
+from finsler.solvers.backends.memory import Backend
 from finsler.solvers.placement import place
 
 Array = NDArray[np.floating[Any]]
@@ -30,7 +30,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """Map of asymmetric dissimilarities in which going up the last axis costs more than coming down.
 
     Finds points whose Randers distances ``d(x, y) = ||y - x|| + alpha (y - x)[last]`` are close to the dissimilarities
-    from row to column, by minimising ``sum w_ij (d_ij - D_ij)^2``.
+    from row to column, by minimizing ``sum w_ij (d_ij - D_ij)^2``.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto", default="auto"
         Strength of the drift: straight up costs (1 + alpha)/(1 - alpha) times straight down. 0 is ordinary MDS of the
-        symmetrised data; "auto" fits it to the data.
+        symmetrized data; "auto" fits it to the data.
     metric : "precomputed", str or callable, default="precomputed"
         "precomputed": ``fit`` takes the matrix of dissimilarities. Otherwise it takes points, and the dissimilarity of
         each ordered pair is computed: a name known to :func:`sklearn.metrics.pairwise_distances`, or a callable
@@ -57,7 +57,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     tol : float, default=1e-7
         Relative tolerance on the stress.
     accelerate : bool, default=True
-        Anderson acceleration (the stress still never rises), or plain majorisation.
+        Anderson acceleration (the stress still never rises), or plain majorization.
     time_limit : float, optional
         Seconds after which the best map so far is taken.
     callback : callable, optional
@@ -81,7 +81,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         The map with its labels: measure, save, plot.
     alpha_, drift_ : float, ndarray of shape (n_components,)
         Strength of the drift, and the drift itself.
-    stress_, normalised_stress_ : float
+    stress_, normalized_stress_ : float
         Computed from ``embedding_``.
     stress_per_point_ : ndarray of shape (n,)
         Share of each point.
@@ -161,14 +161,14 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ----------
         X : array-like of shape (n, n), or (n, n_features) with another metric
             Dissimilarities from row to column, or points. Dissimilarities may also be the path of a ``.npy`` file, or a
-            Dask array, which is solved where its blocks are (see `finsler.distributed`).
+            Dask array, which is solved where its blocks are (see `finsler.solvers.backends`).
         y : ignored
         weights : array-like of shape (n, n), optional
             Weight of each ordered pair; all 1 by default. A path or a Dask array as well.
         """
         X, weights = opened(X), opened(weights)
-        home = self._home(X, weights)
-        solve(self, self._dissimilarities(X, weights) if home is None else home)
+        backend = self._home(X, weights)
+        solve(self, self._dissimilarities(X, weights) if backend is None else backend)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> Array:
@@ -211,14 +211,14 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         )
         return solution.coordinates
 
-    def _home(self, X: Any, weights: Any) -> Home | None:
-        """Home of dissimilarities that do not fit in memory, or are elsewhere; None for all others."""
+    def _home(self, X: Any, weights: Any) -> Backend | None:
+        """Backend of dissimilarities that do not fit in memory, or are elsewhere; None for all others."""
         if self.metric != "precomputed":
             return None
-        home = home_elsewhere(X, weights, self.missing, self.memory_budget, self.n_jobs, self.verbose)
-        if home is not None:
+        backend = choose_backend(X, weights, self.missing, self.memory_budget, self.n_jobs, self.verbose)
+        if backend is not None:
             validate_data(self, X, skip_check_array=True)
-        return home
+        return backend
 
     def _dissimilarities(self, X: Any, weights: ArrayLike | None) -> Dissimilarities:
         if self.metric == "precomputed":

@@ -1,4 +1,4 @@
-"""Peaks and pits of a height over a neighbourhood graph: where a current springs up, and where it gathers."""
+"""Peaks and pits of a height over a neighborhood graph: where a current springs up, and where it gathers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Extrema(NamedTuple):
 
 
 def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
-    """Find the points that are higher, or lower, than all their neighbours.
+    """Find the points that are higher, or lower, than all their neighbors.
 
-    Neighbours of equal height form a plateau, which is judged as a whole and reported by its first point. A plateau with
-    no neighbour outside (an isolated point, a flat component) is neither.
+    Neighbors of equal height form a plateau, which is judged as a whole and reported by its first point. A plateau with
+    no neighbor outside (an isolated point, a flat component) is neither.
 
     Parameters
     ----------
     height : array-like of shape (n,)
         Where it is NaN, a point neither is an extremum nor hinders one.
     graph : scipy sparse array of shape (n, n)
-        Each stored entry, zero too, makes its row and its column neighbours of each other.
+        Each stored entry, zero too, makes its row and its column neighbors of each other.
     hops : int
         Compare with all points within this many steps; more leave fewer, more prominent extrema.
 
@@ -56,11 +56,11 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
         raise ValueError(f"graph must have a row and a column for each of the {n} points, got shape {shape}.")
     if hops < 1:
         raise ValueError(f"hops must be at least 1, got {hops}.")
-    rows, columns = _neighbours(graph, ~np.isnan(values), hops)
+    rows, columns = _neighbors(graph, ~np.isnan(values), hops)
     level = values[rows] == values[columns]
     flat = coo_array((np.ones(level.sum()), (rows[level], columns[level])), shape=(n, n))
     plateau = connected_components(flat, directed=False)[1]
-    rises = np.zeros(n, dtype=bool)  # the plateau has a higher neighbour
+    rises = np.zeros(n, dtype=bool)  # the plateau has a higher neighbor
     falls = np.zeros(n, dtype=bool)
     rises[plateau[rows[values[columns] > values[rows]]]] = True
     falls[plateau[rows[values[columns] < values[rows]]]] = True
@@ -71,7 +71,7 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
     )
 
 
-def _neighbours(graph: Any, known: NDArray[np.bool_], hops: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _neighbors(graph: Any, known: NDArray[np.bool_], hops: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Ordered pairs of different points within some steps of each other, unknown heights left out."""
     stored = graph.tocoo()
     pattern = csr_array((np.ones(stored.nnz, dtype=bool), (stored.row, stored.col)), shape=graph.shape)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from finsler import runtime
+from finsler import _runtime as runtime
 from finsler.kernels import asymmetry as kernels
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler._runtime import map_blocks
 from finsler.geometry.randers import Array, drift_vector, randers_distances
 from finsler.kernels.dense import ordered_stress
-from finsler.runtime import map_blocks
 
 
 def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -96,14 +96,14 @@ def stress(
     return float(_leaving_and_arriving(X, D, weights, drift, n_jobs)[0].sum())
 
 
-def normalised_stress(
+def normalized_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
 ) -> float:
     """Root of ``sum w (d - D)^2 / sum w D^2``: 0 is a perfect map, and the scale of D does not matter.
 
     Examples
     --------
-    >>> normalised_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5).__round__(4)
+    >>> normalized_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5).__round__(4)
     0.3162
     """
     total = total_square(D, weights)

@@ -214,7 +214,7 @@ def weighted_drift(D, DT, W, WT, XT, height, start, stop, laplacian, pull):
 
 @njit(**OPTIONS)
 def curvature(W, WT, XT, alpha, start, stop, out):
-    """Apply the curvature of the majoriser: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the last row of ``XT``."""
+    """Apply the curvature of the majorizer: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the last row of ``XT``."""
     m, n = XT.shape
     c, c_last = np.empty(CHUNK), np.empty(CHUNK)
     for i in range(start, stop):
@@ -278,7 +278,7 @@ TILE = 64  # side of the tiles of a transpose: two of them fit in the first-leve
 
 
 @njit(**OPTIONS)
-def symmetrise(D, h, start, stop, S):
+def symmetrize(D, h, start, stop, S):
     """Fill ``S = (D + D')/2`` where the row or the column is in ``start:stop`` and the other one is not before it.
 
     Returns the part of the skew stress that no heights explain, ``sum over i < j of (A_ij - h_j + h_i)^2``, and the

@@ -1,7 +1,7 @@
 """Placing single points among fixed ones, by damped Gauss-Newton (Levenberg-Marquardt) steps.
 
 With one free point the problem has only m unknowns, so an m x m system per step is cheap and converges in a few
-steps where majorisation would take hundreds.
+steps where majorization would take hundreds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from finsler.kernels.dense import TINY
 
 
 @njit(**OPTIONS)
-def _linearise(there, back, w_there, w_back, X, omega, y, gradient, hessian):
+def _linearize(there, back, w_there, w_back, X, omega, y, gradient, hessian):
     """Stress of a point at ``y``, half its gradient, and half its Hessian without the curvature of the distances."""
     n, m = X.shape
     slope = np.empty(m)
@@ -62,7 +62,7 @@ def place_rows(to, back, w_to, w_back, X, omega, starts, max_iter, tol, start, s
         stress[i] = np.inf
         for k in range(starts.shape[1]):
             y = starts[i, k].copy()
-            value = _linearise(to[i], back[i], w_to[i], w_back[i], X, omega, y, gradient, hessian)
+            value = _linearize(to[i], back[i], w_to[i], w_back[i], X, omega, y, gradient, hessian)
             damping = 1e-3
             for iteration in range(max_iter):
                 scale = TINY
@@ -77,7 +77,7 @@ def place_rows(to, back, w_to, w_back, X, omega, starts, max_iter, tol, start, s
                     promised -= gradient[axis] * step[axis]
                 if not promised > tol * value:
                     break
-                after = _linearise(
+                after = _linearize(
                     to[i], back[i], w_to[i], w_back[i], X, omega, y + step, next_gradient, next_hessian
                 )  # fmt: skip
                 n_iter[i] = max(n_iter[i], iteration + 1)

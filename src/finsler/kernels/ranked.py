@@ -1,6 +1,6 @@
 """Loops of the objective of digraph maps over a sample of pairs (`finsler.learn.digraph_sampled`).
 
-Rows are sources; their out-neighbours, sampled farther nodes and sampled negatives are lists. Random numbers are the
+Rows are sources; their out-neighbors, sampled farther nodes and sampled negatives are lists. Random numbers are the
 mixed bits of a counter, so that they depend on the seed and the source and not on the thread.
 """
 
@@ -14,7 +14,7 @@ from finsler.kernels import OPTIONS
 
 @njit(**OPTIONS)
 def _mixed(counter):
-    """64 bits that look random, of a counter (the finaliser of splitmix64)."""
+    """64 bits that look random, of a counter (the finalizer of splitmix64)."""
     z = counter * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -248,14 +248,14 @@ def _offer(node, length, nodes, lengths):
 
 
 @njit(**OPTIONS)
-def assign(X, centres, start, stop, cells):
-    """The nearest centre of each of the points ``start:stop``, drift or not."""
+def assign(X, centers, start, stop, cells):
+    """The nearest center of each of the points ``start:stop``, drift or not."""
     for i in range(start, stop):
         best = np.inf
-        for c in range(len(centres)):
+        for c in range(len(centers)):
             square = X.dtype.type(0)
             for k in range(X.shape[1]):
-                difference = X[i, k] - centres[c, k]
+                difference = X[i, k] - centers[c, k]
                 square += difference * difference
             if square < best:
                 best = square
@@ -269,7 +269,7 @@ def nearest_strangers(
     last,
     indptr,
     indices,
-    centres,
+    centers,
     reach,
     members,
     cell_start,
@@ -284,9 +284,9 @@ def nearest_strangers(
 
     The rows of X are sorted by cells: cell c holds ``cell_start[c]:cell_start[c + 1]``, row p is node ``members[p]``, and
     the source ``places[k]`` (a row of X) fills row ``rows[k]`` of ``out``, with -1 where there are too few. Cells are
-    scanned in the order of the distance to their centres less their ``reach`` until ``budget`` points were looked at.
+    scanned in the order of the distance to their centers less their ``reach`` until ``budget`` points were looked at.
     """
-    n_cells, size = len(centres), out.shape[1]
+    n_cells, size = len(centers), out.shape[1]
     seen = np.full(len(members), -1, np.int32)
     nodes = np.empty(size, np.int64)
     lengths = np.empty(size)
@@ -302,9 +302,9 @@ def nearest_strangers(
         for c in range(n_cells):
             square = X.dtype.type(0)
             for axis in range(X.shape[1]):
-                difference = centres[c, axis] - X[place, axis]
+                difference = centers[c, axis] - X[place, axis]
                 square += difference * difference
-            keys[c] = np.sqrt(square) + alpha * (centres[c, last] - X[place, last]) - reach[c]
+            keys[c] = np.sqrt(square) + alpha * (centers[c, last] - X[place, last]) - reach[c]
         looked = 0
         for c in np.argsort(keys):
             for other in range(cell_start[c], cell_start[c + 1]):
@@ -320,7 +320,7 @@ def nearest_strangers(
 
 @njit(**OPTIONS)
 def random_strangers(indptr, indices, sources, near, seed, start, stop, out):
-    """Random nodes that are neither the source, nor its out-neighbours, nor in its row of ``near``; -1 where it is one."""
+    """Random nodes that are neither the source, nor its out-neighbors, nor in its row of ``near``; -1 where it is one."""
     n = len(indptr) - 1
     seen = np.full(n, -1, np.int32)
     for row in range(start, stop):

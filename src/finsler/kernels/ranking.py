@@ -1,4 +1,4 @@
-"""Scores of a map of a digraph, one source after the other: distances to all nodes, errors, places of the neighbours."""
+"""Scores of a map of a digraph, one source after the other: distances to all nodes, errors, places of the neighbors."""
 
 import numpy as np
 from numba import njit
@@ -41,24 +41,24 @@ def distortions(X, height, sources, D, squared, relative, counted):
 
 @njit(**OPTIONS)
 def average_precisions(X, height, indptr, indices, sources, out):
-    """Average precision of the out-neighbours of each source among all nodes by distance, ties pessimistic.
+    """Average precision of the out-neighbors of each source among all nodes by distance, ties pessimistic.
 
-    Nothing is sorted but the neighbours: every other node is counted at the first neighbour that is not nearer.
+    Nothing is sorted but the neighbors: every other node is counted at the first neighbor that is not nearer.
     """
     n = X.shape[0]
     d = np.empty(n)
     for i in range(sources.size):
         source = sources[i]
         _distances(X, height, source, d)
-        neighbours = indices[indptr[source] : indptr[source + 1]]
-        near = np.sort(d[neighbours])
-        d[neighbours] = np.inf
+        neighbors = indices[indptr[source] : indptr[source + 1]]
+        near = np.sort(d[neighbors])
+        d[neighbors] = np.inf
         d[source] = np.inf
         farthest = near[near.size - 1]
         arriving = np.zeros(near.size, np.int64)
         for v in range(n):
             if d[v] <= farthest:
-                low, high = 0, near.size - 1  # the first neighbour at d[v] or farther is within low..high
+                low, high = 0, near.size - 1  # the first neighbor at d[v] or farther is within low..high
                 while low < high:
                     middle = (low + high) // 2
                     if near[middle] < d[v]:
@@ -67,7 +67,7 @@ def average_precisions(X, height, indptr, indices, sources, out):
                         high = middle
                 arriving[low] += 1
         total = 0.0
-        before = 0  # others that are as near as this neighbour, or nearer
+        before = 0  # others that are as near as this neighbor, or nearer
         for a in range(near.size):
             before += arriving[a]
             total += (a + 1) / (a + 1 + before)

@@ -280,7 +280,7 @@ def trilaterate_block(out_of, into, far, mass, soft, P, ridge, start, stop, X, k
     """
     m, h = P.shape
     S, w = np.empty(h), np.empty(h)
-    centre, step, A = np.empty(m), np.empty(m), np.empty((m, m))
+    center, step, A = np.empty(m), np.empty(m), np.empty((m, m))
     for i in range(start, stop):
         total, count = 0.0, 0
         for p in range(h):
@@ -300,24 +300,24 @@ def trilaterate_block(out_of, into, far, mass, soft, P, ridge, start, stop, X, k
             sum_k = 0.0
             for p in range(h):
                 sum_k += w[p] * P[k, p]
-            centre[k] = sum_k / total
+            center[k] = sum_k / total
         for p in range(h):
             widest = max(widest, S[p])
             square = S[p] * S[p]
             for k in range(m):
-                square -= (P[k, p] - centre[k]) ** 2
+                square -= (P[k, p] - center[k]) ** 2
             S[p] = square
             mean += w[p] * square / total
         trace = 0.0
         for k in range(m):
             sum_k = 0.0
             for p in range(h):
-                sum_k -= 0.5 * w[p] * (P[k, p] - centre[k]) * (S[p] - mean)
+                sum_k -= 0.5 * w[p] * (P[k, p] - center[k]) * (S[p] - mean)
             step[k] = sum_k
             for q in range(k + 1):
                 sum_k = 0.0
                 for p in range(h):
-                    sum_k += w[p] * (P[k, p] - centre[k]) * (P[q, p] - centre[q])
+                    sum_k += w[p] * (P[k, p] - center[k]) * (P[q, p] - center[q])
                 A[k, q] = sum_k
                 A[q, k] = sum_k
             trace += A[k, k]
@@ -339,7 +339,7 @@ def trilaterate_block(out_of, into, far, mass, soft, P, ridge, start, stop, X, k
         size = np.sqrt(np.sum(step * step))
         shrink = min(1.0, 2.0 * widest / size) if size > 0.0 else 1.0
         for k in range(m):
-            X[i, k] = centre[k] + shrink * step[k]
+            X[i, k] = center[k] + shrink * step[k]
 
 
 @njit(**OPTIONS)

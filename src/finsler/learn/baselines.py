@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from finsler.evaluation.arcs import check_arcs
+from finsler.graphs.arc_keys import check_arcs
 from finsler.learn.heights import springrank
-from finsler.learn.published import digcn, magnet
 from finsler.learn.structure import (
     adjacency,
     feature_factors,
@@ -32,7 +31,7 @@ Logit = Callable[[np.ndarray], np.ndarray]
 # Drift of the closed form, and standard deviation of its heights where locations are unit vectors: one choice for all
 # graphs, made on the validation sets of split 0 of Cora, Citeseer, Gr-QC, Chameleon and Squirrel together.
 CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD = 0.99, 0.25
-# Pairs whose neighbourhoods are compared at a time.
+# Pairs whose neighborhoods are compared at a time.
 PAIRS_AT_A_TIME = 8192
 
 
@@ -62,7 +61,7 @@ def degree_logit(arcs: ArrayLike, n_nodes: int) -> Logit:
     return lambda pairs: leaving[pairs[:, 0]] + arriving[pairs[:, 1]]
 
 
-def neighbour_logit(
+def neighbor_logit(
     arcs: ArrayLike, n_nodes: int, *, along: Literal["any", "path"] = "any", adamic_adar: bool = False
 ) -> Logit:
     """Score a pair (i, j) by the nodes k between them.
@@ -72,22 +71,22 @@ def neighbour_logit(
     arcs : integer array-like of shape (E, 2)
     n_nodes : int
     along : {"any", "path"}
-        "any": k is a neighbour of both, whichever way the arcs run, so the score is the same for (j, i).
+        "any": k is a neighbor of both, whichever way the arcs run, so the score is the same for (j, i).
         "path": there are arcs i -> k -> j.
     adamic_adar : bool
-        Count each k with ``1 / log(its number of neighbours)`` instead of 1.
+        Count each k with ``1 / log(its number of neighbors)`` instead of 1.
 
     Examples
     --------
     >>> pairs = np.array([[0, 2], [2, 0]])
-    >>> neighbour_logit([[0, 1], [1, 2]], 3)(pairs), neighbour_logit([[0, 1], [1, 2]], 3, along="path")(pairs)
+    >>> neighbor_logit([[0, 1], [1, 2]], 3)(pairs), neighbor_logit([[0, 1], [1, 2]], 3, along="path")(pairs)
     (array([1., 1.]), array([1., 0.]))
     """
     if along not in ("any", "path"):
         raise ValueError(f"along must be 'any' or 'path'; found {along!r}.")
     known = check_arcs(arcs, n_nodes)
     both = adjacency(known, n_nodes, "both")
-    # Who lies between two nodes has two neighbours, or the same one twice: the logarithm of 1 is never wanted.
+    # Who lies between two nodes has two neighbors, or the same one twice: the logarithm of 1 is never wanted.
     weight = 1 / np.log(np.maximum(both.sum(axis=1), 2)) if adamic_adar else np.ones(n_nodes)
     onward = both if along == "any" else adjacency(known, n_nodes, "out")
     arrive = both if along == "any" else adjacency(known, n_nodes, "in")
@@ -213,16 +212,13 @@ def run_baselines(
     logits = {
         "springrank": springrank_logit(arcs, n),
         "degree_product": degree_logit(arcs, n),
-        "common_neighbours": neighbour_logit(arcs, n),
-        "common_neighbours_path": neighbour_logit(arcs, n, along="path"),
-        "adamic_adar": neighbour_logit(arcs, n, adamic_adar=True),
-        "adamic_adar_path": neighbour_logit(arcs, n, along="path", adamic_adar=True),
+        "common_neighbors": neighbor_logit(arcs, n),
+        "common_neighbors_path": neighbor_logit(arcs, n, along="path"),
+        "adamic_adar": neighbor_logit(arcs, n, adamic_adar=True),
+        "adamic_adar_path": neighbor_logit(arcs, n, along="path", adamic_adar=True),
         "closed_form": closed_form_logit(arcs, n, seed=seed, n_jobs=n_jobs),
     }
     if features is not None:
         logits["closed_form_features"] = closed_form_logit(arcs, n, features, seed=seed, n_jobs=n_jobs)
     scores = {name: score_links(tasks, logit) for name, logit in logits.items()}
-    if published:
-        scores["magnet"] = magnet(split, on=on, seed=seed)
-        scores["digcn"] = digcn(split, on=on, seed=seed)
     return scores

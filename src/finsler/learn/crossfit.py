@@ -111,19 +111,19 @@ class InputScale:
     """Shift and scale of the inputs for prediction, applied to those of every fold."""
 
     def __init__(self, inputs: NodeInputs):
-        self.centre, self.spread = inputs.columns.mean(0), inputs.columns.std(0) + 1e-9
+        self.center, self.spread = inputs.columns.mean(0), inputs.columns.std(0) + 1e-9
         self.blocks = []
         for block in [inputs.factors, *inputs.features]:
-            centre = block.mean(0)
-            size = np.sqrt(((block - centre) ** 2).sum(1).mean())
-            self.blocks.append((centre, BLOCK_SIZE / max(float(size), 1e-9)))
+            center = block.mean(0)
+            size = np.sqrt(((block - center) ** 2).sum(1).mean())
+            self.blocks.append((center, BLOCK_SIZE / max(float(size), 1e-9)))
 
     def __call__(self, inputs: NodeInputs) -> torch.Tensor:
         """One matrix with the height in column 0."""
-        parts = [(inputs.columns - self.centre) / self.spread]
+        parts = [(inputs.columns - self.center) / self.spread]
         given = [inputs.factors, *inputs.features]
         parts += [
-            (block - centre) * scale for block, (centre, scale) in zip(given, self.blocks, strict=False)
+            (block - center) * scale for block, (center, scale) in zip(given, self.blocks, strict=False)
         ]
         return torch.as_tensor(np.concatenate(parts, axis=1), dtype=torch.float32)
 

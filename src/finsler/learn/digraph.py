@@ -1,4 +1,4 @@
-"""DigraphEmbedding: a map that keeps the distances of a directed graph and the order of its neighbours."""
+"""DigraphEmbedding: a map that keeps the distances of a directed graph and the order of its neighbors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from finsler.embedding import Embedding
-from finsler.evaluation.digraph import DigraphScores, digraph_scores
 from finsler.geometry.randers import randers_distance_blocks, randers_distances
-from finsler.inputs.graph import Digraph, as_digraph
+from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.scores import DigraphScores, digraph_scores
 from finsler.learn.backend import torch
 from finsler.learn.digraph_fit import LARGEST_ALPHA, DigraphFit, fit_digraph
 from finsler.learn.digraph_objective import RankedStress, hop_counts
@@ -30,10 +30,10 @@ ALL_PAIRS = 20_000  # nodes up to which "auto" works with all pairs: 400 MB of h
 
 
 class DigraphEmbedding(BaseEstimator):
-    """Map of a digraph: distances on it are numbers of arcs, and the nearest nodes are the out-neighbours.
+    """Map of a digraph: distances on it are numbers of arcs, and the nearest nodes are the out-neighbors.
 
-    Minimises ``mean (d - D)^2 / D`` over reachable ordered pairs, D the number of arcs on the shortest path, plus
-    `ranking_weight` times a cross-entropy that wants the out-neighbours of each node nearer than all other nodes;
+    Minimizes ``mean (d - D)^2 / D`` over reachable ordered pairs, D the number of arcs on the shortest path, plus
+    `ranking_weight` times a cross-entropy that wants the out-neighbors of each node nearer than all other nodes;
     `finsler.learn.digraph_objective` has the formulas.
 
     Parameters
@@ -43,16 +43,16 @@ class DigraphEmbedding(BaseEstimator):
     alpha : float in [0, 1) or "auto", default="auto"
         Strength of the drift. 0 is a Euclidean map; "auto" fits it.
     ranking_weight : float, default=0.04
-        Lambda: more of it ranks neighbours better and keeps distances less well. 0.01 to 0.3 are sensible.
+        Lambda: more of it ranks neighbors better and keeps distances less well. 0.01 to 0.3 are sensible.
     temperature : float, default=0.1
-        Tau: how much nearer than others a neighbour should be, in arcs.
+        Tau: how much nearer than others a neighbor should be, in arcs.
     max_iter : int, default=400
         Iterations over all stages.
     tol : float, default=1e-6
         Relative decrease per iteration below which a stage ends.
     n_pairs : int, "all" or "auto", default="auto"
         Pairs of nodes whose distances count. "all" needs memory for N^2 bytes; a number is how many farther nodes are
-        sampled for each node, beside its out-neighbours, in the mean, for graphs of any size. "auto" is "all" up to
+        sampled for each node, beside its out-neighbors, in the mean, for graphs of any size. "auto" is "all" up to
         20,000 nodes and 128 beyond.
     time_limit : float, optional
         Seconds after which the best map so far is taken.
@@ -68,7 +68,7 @@ class DigraphEmbedding(BaseEstimator):
     Attributes
     ----------
     embedding_ : ndarray of shape (N, n_components)
-        Coordinates, centred; the last column is the height.
+        Coordinates, centered; the last column is the height.
     alpha_, drift_ : float, ndarray of shape (n_components,)
         Strength of the drift, and the drift itself.
     labels_ : list
@@ -78,7 +78,7 @@ class DigraphEmbedding(BaseEstimator):
     result_ : Embedding
         The map with its labels: measure, save, plot, explore.
     objective_ : float
-        What was minimised, at the end.
+        What was minimized, at the end.
     history_ : ndarray
         Objective after each iteration; it may rise where a stage begins.
     n_iter_, n_evaluations_ : int
@@ -134,7 +134,7 @@ class DigraphEmbedding(BaseEstimator):
         Parameters
         ----------
         X : Digraph, networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, or a file
-            Whatever :func:`~finsler.inputs.graph.as_digraph` reads, with its options as further arguments. Lengths of
+            Whatever :func:`~finsler.graphs.digraph.as_digraph` reads, with its options as further arguments. Lengths of
             arcs are not used.
         y : ignored
         """
@@ -182,7 +182,7 @@ class DigraphEmbedding(BaseEstimator):
     def scores(
         self, graph: Any = None, *, n_sources: int | None = None, random_state: int = 0
     ) -> DigraphScores:
-        """Distortion B and C, and mean average precision of out-neighbours (`finsler.evaluation.digraph`).
+        """Distortion B and C, and mean average precision of out-neighbors (`finsler.graphs.scores`).
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class DigraphEmbedding(BaseEstimator):
             drift=self.drift_,
             labels=graph.labels,
             stress=stress,
-            normalised_stress=math.sqrt(stress / total) if total > 0 else math.nan,
+            normalized_stress=math.sqrt(stress / total) if total > 0 else math.nan,
             stress_per_point=per_point,
             n_iter=found.n_iter,
             status=found.status,
@@ -283,7 +283,7 @@ class DigraphEmbedding(BaseEstimator):
 
 
 def _active_nodes(graph: Digraph, n_components: int) -> NDArray[Any]:
-    """Nodes with out-neighbours, after a look at whether there is anything to fit."""
+    """Nodes with out-neighbors, after a look at whether there is anything to fit."""
     if graph.n_nodes < 2 or graph.n_arcs == 0:
         raise ValueError(
             f"The graph has {graph.n_nodes} node(s) and {graph.n_arcs} arc(s) between different nodes; a map needs at "

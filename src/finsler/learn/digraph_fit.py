@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from finsler._runtime import Progress
 from finsler.learn.digraph_objective import RankedStress, one_torch_thread
 from finsler.learn.digraph_sampled import SampledRankedStress
-from finsler.learn.lbfgs import minimise
-from finsler.runtime import Progress
+from finsler.learn.lbfgs import minimize
 
 LARGEST_ALPHA = 0.999
 EDGE = 1 - 1e-9  # share of it that tanh can reach
@@ -61,7 +61,7 @@ class DigraphFit:
     Attributes
     ----------
     coordinates : Tensor of shape (N, m)
-        Centred; the last axis is the one along which going up costs more.
+        Centered; the last axis is the one along which going up costs more.
     alpha : float
         Strength of the drift, 0 <= alpha < 1.
     value, distortion, ranking : float
@@ -119,7 +119,7 @@ class _Run:
         return time.perf_counter() - self.began
 
     def stage(self, until: float, *, free: bool = False, flat: int = 0, penalty: float = 0.0) -> bool:
-        """Minimise until a share of the budget is used; tells whether the objective stopped falling.
+        """Minimize until a share of the budget is used; tells whether the objective stopped falling.
 
         With ``free`` alpha is an unknown too, as ``LARGEST_ALPHA * tanh(t)``. The first ``flat`` axes cost
         ``penalty`` times their mean square.
@@ -160,7 +160,7 @@ class _Run:
             t = math.atanh(max(-EDGE, min(self.alpha / LARGEST_ALPHA, EDGE)))
             z = torch.cat([z, z.new_tensor([t])])
         left = max(0, round(until * self.max_iter) - len(self.history))
-        return minimise(
+        return minimize(
             function, z, max_iter=left, tol=self.tol, callback=callback, renew=self._renew(split)
         ).converged
 
@@ -197,12 +197,12 @@ def fit_digraph(
     verbose: bool | int | str = "auto",
     start: Tensor | None = None,
 ) -> DigraphFit:
-    """Minimise the objective.
+    """Minimize the objective.
 
     Parameters
     ----------
     objective : RankedStress or SampledRankedStress
-        What to minimise.
+        What to minimize.
     n_components : int
         Dimension of the map.
     alpha : float, optional

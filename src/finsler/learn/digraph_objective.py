@@ -1,13 +1,13 @@
-"""What a map of a digraph should be: true to its distances, and near to its neighbours.
+"""What a map of a digraph should be: true to its distances, and near to its neighbors.
 
 With ``D_ij`` the number of arcs on the shortest path and ``d_ij = ||x_j - x_i|| + alpha (x_j - x_i)[last]``,
 
     F = mean over reachable pairs of (d_ij - D_ij)^2 / D_ij + ranking_weight * mean over u of CE_u
 
-    CE_u = mean over the out-neighbours v of u of -log( e^(-d_uv / tau) / (e^(-d_uv / tau) + Z_u) )
-    Z_u = sum over the nodes w that are neither u nor its out-neighbours of e^(-d_uw / tau)
+    CE_u = mean over the out-neighbors v of u of -log( e^(-d_uv / tau) / (e^(-d_uv / tau) + Z_u) )
+    Z_u = sum over the nodes w that are neither u nor its out-neighbors of e^(-d_uw / tau)
 
-The first term is the distortion B of `finsler.evaluation.digraph`; the second wants neighbours in front of all other
+The first term is the distortion B of `finsler.graphs.scores`; the second wants neighbors in front of all other
 nodes. A term of CE_u equals ``softplus(d_uv / tau + log Z_u)``, which neither overflows nor cancels.
 
 Only blocks of rows exist at a time. With ``G = dF/dd`` and ``W = G / ||x_j - x_i||`` the gradient of a block needs two
@@ -15,7 +15,7 @@ products of W with coordinates:
 
     dF/dx_i = sum_j W_ij (x_i - x_j) - alpha G_ij e_last        dF/dx_j = sum_i W_ij (x_j - x_i) + alpha G_ij e_last
 
-Nodes without out-neighbours reach nothing and have no term: their rows are left out.
+Nodes without out-neighbors reach nothing and have no term: their rows are left out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from finsler.inputs.graph import Digraph
-from finsler.inputs.paths import shortest_paths
-from finsler.runtime import map_blocks, require_memory
+from finsler._runtime import map_blocks, require_memory
+from finsler.graphs.digraph import Digraph
+from finsler.graphs.paths import shortest_paths
 
 # Rows in a block: large enough for fast matrix products, small enough to stay in the cache of a core.
 CPU_PAIRS, GPU_PAIRS = 400_000, 20_000_000
@@ -73,9 +73,9 @@ class Rows(NamedTuple):
     """What is known of the pairs of a block of sources; positions count along the flattened block."""
 
     sources: Tensor
-    arcs: Tensor  # positions of the out-neighbours
+    arcs: Tensor  # positions of the out-neighbors
     arc_rows: Tensor  # and the row of each
-    arc_weights: Tensor  # share of each in the mean over nodes of means over neighbours
+    arc_weights: Tensor  # share of each in the mean over nodes of means over neighbors
     excluded: Tensor  # positions that are not negatives: arcs and the diagonal
     hops: Tensor  # whole block of hop counts, or those at `reachable`
     reachable: Tensor | None  # positions of reachable pairs; None if the whole block is kept
@@ -121,7 +121,7 @@ class RankedStress:
     counts : ndarray of shape (n_sources, N)
         From `hop_counts`.
     sources : ndarray of n_sources integers
-        Node of each row; each has at least one out-neighbour.
+        Node of each row; each has at least one out-neighbor.
     ranking_weight, temperature : float
         Lambda and tau.
     device : str
@@ -217,8 +217,8 @@ class RankedStress:
         """Evaluate at a map of shape (N, m); over some of the blocks of rows only if ``blocks`` names them."""
         chosen = range(len(self.blocks)) if blocks is None else blocks
         X = X.to(self.device, torch.float64)
-        centred = X - X.mean(0)
-        points = centred.to(self.dtype)
+        centered = X - X.mean(0)
+        points = centered.to(self.dtype)
         squares = (points * points).sum(1, keepdim=True)
         ones = torch.ones_like(squares)
         shared = _Shared(
@@ -240,13 +240,13 @@ class RankedStress:
 
         sums = map_blocks(task, edges, self.n_jobs)
         pull, balance, parts = (torch.stack(part).sum(0) for part in zip(*sums, strict=True))
-        gradient = centred * pull[:, -1:] - pull[:, :-1]
+        gradient = centered * pull[:, -1:] - pull[:, :-1]
         gradient[:, -1] += alpha * balance
         distortion, ranking = (float(part) for part in parts)
         return Evaluation(
             distortion + self.ranking_weight * ranking,
             gradient,
-            centred.T @ balance,
+            centered.T @ balance,
             distortion,
             ranking,
         )
@@ -299,7 +299,7 @@ class RankedStress:
             pushes = error / rows.hops
         parts[0] += torch.dot(error.view(-1), pushes.view(-1)).double() / self.n_reachable
 
-        to_neighbours = flat[rows.arcs]
+        to_neighbors = flat[rows.arcs]
         flat[rows.excluded] = float("inf")
         nearest = distances.amin(1, keepdim=True)
         nearest.masked_fill_(nearest.isinf(), 0)  # a node that is linked to all others has nothing to rank
@@ -308,7 +308,7 @@ class RankedStress:
         likeness.view(-1)[rows.excluded] = 0
         total = likeness.sum(1)
         log_total = total.log() - nearest[:, 0] / self.temperature
-        score = to_neighbours / self.temperature + log_total[rows.arc_rows]
+        score = to_neighbors / self.temperature + log_total[rows.arc_rows]
         parts[1] += torch.dot(torch.nn.functional.softplus(score), rows.arc_weights).double()
 
         attraction = torch.sigmoid(score) * rows.arc_weights * (self.ranking_weight / self.temperature)

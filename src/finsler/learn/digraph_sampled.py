@@ -8,7 +8,7 @@ Of `finsler.learn.digraph_objective` all sums over arcs are kept whole; two are 
   in the cells around u of a random partition of the map, and kept as a list, which is renewed every `RENEW_EVERY`
   iterations because the map moves. A few random nodes stand for all that are not in the list.
 
-Between two renewals this is an ordinary function, and `finsler.learn.digraph_fit` minimises it as it does with all pairs.
+Between two renewals this is an ordinary function, and `finsler.learn.digraph_fit` minimizes it as it does with all pairs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from finsler.inputs.graph import Digraph
+from finsler._runtime import Progress, map_blocks, require_memory
+from finsler.graphs.digraph import Digraph
 from finsler.kernels import ranked
 from finsler.learn.digraph_objective import GROUPS, Evaluation
-from finsler.runtime import Progress, map_blocks, require_memory
 
 # With these, B of the sample ended 8 % below B of all pairs (cit-HepTh, m = 10); with 64, 17 % below.
 PAIRS_PER_NODE = 128
@@ -46,7 +46,7 @@ class SampledRankedStress:
     graph : Digraph
         The graph.
     sources : ndarray of integers
-        Nodes with out-neighbours.
+        Nodes with out-neighbors.
     ranking_weight, temperature : float
         Lambda and tau.
     n_pairs : int
@@ -66,7 +66,7 @@ class SampledRankedStress:
     --------
     Small graphs are sampled whole:
 
-    >>> from finsler.inputs.graph import as_digraph
+    >>> from finsler.graphs.digraph import as_digraph
     >>> path = as_digraph(([0, 1, 2], [1, 2, 3]))
     >>> F = SampledRankedStress(path, np.array([0, 1, 2]), 0.0, 0.1, n_pairs=3)
     >>> heights = torch.tensor([[3.0], [2.0], [1.0], [0.0]])
@@ -173,17 +173,17 @@ class SampledRankedStress:
         """Look for the nearest negatives on the map as it is, and draw the others anew."""
         points, last = self._points(X), X.shape[1] - 1
         n_cells = int(CELLS * math.sqrt(self.n_nodes))
-        centres = points[self._random.choice(self.n_nodes, n_cells, replace=False)]
+        centers = points[self._random.choice(self.n_nodes, n_cells, replace=False)]
         cells = np.empty(self.n_nodes, dtype=np.int32)
         map_blocks(
-            lambda _, start, stop: ranked.assign(points, centres, start, stop, cells),
+            lambda _, start, stop: ranked.assign(points, centers, start, stop, cells),
             _groups(self.n_nodes),
             self.n_jobs,
         )
         members = np.argsort(cells, kind="stable").astype(np.int32)
         cells = cells[members]
         points[:] = points[members]
-        there = centres[cells] - points  # from the members to the centre
+        there = centers[cells] - points  # from the members to the center
         lengths = np.linalg.norm(there, axis=1) + alpha * there[:, last]
         sizes = np.bincount(cells, minlength=n_cells)
         reach = np.bincount(cells, lengths, n_cells) / np.maximum(sizes, 1)
@@ -198,7 +198,7 @@ class SampledRankedStress:
                 alpha,
                 last,
                 *self._arcs,
-                centres,
+                centers,
                 reach,
                 members,
                 cell_start,

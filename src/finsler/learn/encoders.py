@@ -28,7 +28,7 @@ class DirectCoordinates(torch.nn.Module):
     Parameters
     ----------
     heights : array of shape (n,)
-        First guess of the last coordinate, standardised.
+        First guess of the last coordinate, standardized.
     n_components : int
         Dimension of the space.
     radii : bool

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import Progress
 from finsler.learn.backend import torch
 from finsler.learn.crossfit import N_COLUMNS, Curriculum, cross_fit
 from finsler.learn.decoder import FermiDirac
 from finsler.learn.encoders import DirectCoordinates, FeatureEncoder, LinkModel
 from finsler.learn.fitted import FittedModel, mean_logits
 from finsler.learn.heights import springrank
-from finsler.learn.optimisers import OPTIMISERS
+from finsler.learn.optimizers import OPTIMIZERS
 from finsler.learn.parallel import my_part
 from finsler.learn.sampling import ArcSet, Lesson
 from finsler.learn.selection import candidates, size_options
 from finsler.learn.tasks import LinkTasks, score_links
 from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord, mean_score
-from finsler.runtime import Progress
 
 Array = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
@@ -54,7 +54,7 @@ class Settings:
     batch_size: int | None = None
     learning_rate: float | None = None
     weight_decay: float = 1e-4
-    optimiser: str = "adam"
+    optimizer: str = "adam"
     negatives: int = 4
     reversed_share: float = 1 / 3
     direction_weight: float = 0.3
@@ -83,9 +83,9 @@ class Settings:
             raise ValueError(f"reversed_share must be in [0, 1]; found {self.reversed_share!r}.")
         if self.learning_rate is not None and not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0; found {self.learning_rate!r}.")
-        if self.optimiser not in OPTIMISERS:
+        if self.optimizer not in OPTIMIZERS:
             raise ValueError(
-                f"optimiser must be one of {', '.join(map(repr, OPTIMISERS))}; found {self.optimiser!r}."
+                f"optimizer must be one of {', '.join(map(repr, OPTIMIZERS))}; found {self.optimizer!r}."
             )
 
 
@@ -331,7 +331,7 @@ class Fitter:
             learning_rate=rate if rate is not None else (2e-2 if direct else 3e-3),
             weight_decay=0.0 if direct else settings.weight_decay,
             number_rate=2e-2 if direct else 6e-2,
-            optimiser=settings.optimiser,
+            optimizer=settings.optimizer,
             negatives=settings.negatives,
             reversed_share=settings.reversed_share,
             direction_weight=settings.direction_weight,

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import cg
 
-from finsler.evaluation.arcs import arc_keys, check_arcs
-from finsler.evaluation.links import roc_auc
+from finsler.graphs.arc_keys import arc_keys, check_arcs
+from finsler.learn.scores import roc_auc
 
 Array = NDArray[Any]
 
@@ -31,7 +31,7 @@ def springrank(
 ) -> Array:
     """Heights of the nodes such that arcs lead one step **down**: SpringRank.
 
-    Minimises ``sum over arcs u -> v of w (h_u - h_v - 1)^2 + ridge * sum h_u^2``. In a Randers map whose drift points up
+    Minimizes ``sum over arcs u -> v of w (h_u - h_v - 1)^2 + ridge * sum h_u^2``. In a Randers map whose drift points up
     the way down is cheap, so that with these heights as last coordinate d(u, v) is small where there is an arc u -> v.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Minimisation of a smooth function by L-BFGS, for tensors on any device.
+"""Minimization of a smooth function by L-BFGS, for tensors on any device.
 
 Nocedal and Wright, Numerical Optimization, algorithm 7.4; the line search finds a step with the weak Wolfe conditions by
 bisection (Lewis and Overton, 2013), which also copes with the kinks of distances at coincident points. It is here, and
@@ -24,7 +24,7 @@ PATIENCE = 10  # iterations over which the decrease is compared with the toleran
 
 @dataclass
 class Minimum:
-    """Where the minimisation ended.
+    """Where the minimization ended.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Minimum:
     converged: bool
 
 
-def minimise(
+def minimize(
     function: Function,
     start: Tensor,
     *,
@@ -55,7 +55,7 @@ def minimise(
     callback: Callable[[int, float, Tensor], bool] | None = None,
     renew: Callable[[int, Tensor], bool] | None = None,
 ) -> Minimum:
-    """Minimise a function of a vector.
+    """Minimize a function of a vector.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def minimise(
     memory : int
         Pairs of steps and changes of the gradient that are kept.
     callback : callable, optional
-        Called after each iteration with its number, the value and the point; True ends the minimisation.
+        Called after each iteration with its number, the value and the point; True ends the minimization.
     renew : callable, optional
         Called with the number of an iteration and the point before it begins. True says that the function has become a
         slightly different one: it is evaluated anew, and what is known of its curvature is kept.
@@ -78,7 +78,7 @@ def minimise(
     Examples
     --------
     >>> import torch
-    >>> found = minimise(lambda x: (float(x @ x), 2 * x), torch.ones(3), max_iter=20)
+    >>> found = minimize(lambda x: (float(x @ x), 2 * x), torch.ones(3), max_iter=20)
     >>> found.value < 1e-6
     True
     """

@@ -21,18 +21,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from finsler._io import load_archive, save_archive
+from finsler._runtime import thread_count
+from finsler.data.matrix import plain_label
 from finsler.embedding import Embedding
-from finsler.evaluation.arcs import simple_arcs
-from finsler.inputs.dissimilarities import plain_label
-from finsler.inputs.graph import as_digraph
-from finsler.io import load_archive, save_archive
+from finsler.graphs.arc_keys import simple_arcs
+from finsler.graphs.digraph import as_digraph
 from finsler.learn.backend import torch
 from finsler.learn.fitted import FittedModel, mean_logits
 from finsler.learn.fitting import Fitter, Problem, Settings
 from finsler.learn.nodes import NodeIndex, node_features
 from finsler.learn.structure import feature_factors
 from finsler.learn.tasks import LinkTasks, score_links, split_links
-from finsler.runtime import thread_count
 
 Array = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
@@ -78,7 +78,7 @@ class LinkPredictor(BaseEstimator):
         By default 0.02 for direct coordinates and 0.003 for encoders.
     weight_decay : float, default=1e-4
         Of the weights of encoders.
-    optimiser : {"adam", "randers-sgd"}, default="adam"
+    optimizer : {"adam", "randers-sgd"}, default="adam"
         The latter is the paper's stochastic gradient descent in the Randers metric.
     negatives : int, default=4
         Random pairs per arc.
@@ -160,7 +160,7 @@ class LinkPredictor(BaseEstimator):
         batch_size: int | None = None,
         learning_rate: float | None = None,
         weight_decay: float = 1e-4,
-        optimiser: str = "adam",
+        optimizer: str = "adam",
         negatives: int = 4,
         reversed_share: float = 1 / 3,
         direction_weight: float = 0.3,
@@ -193,7 +193,7 @@ class LinkPredictor(BaseEstimator):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
-        self.optimiser = optimiser
+        self.optimizer = optimizer
         self.negatives = negatives
         self.reversed_share = reversed_share
         self.direction_weight = direction_weight
@@ -213,7 +213,7 @@ class LinkPredictor(BaseEstimator):
         Parameters
         ----------
         graph : object
-            Anything that `finsler.inputs.graph.as_digraph` takes. Lengths of arcs are not used.
+            Anything that `finsler.graphs.digraph.as_digraph` takes. Lengths of arcs are not used.
         features : matrix of shape (n, d), dense, sparse or a table, optional
             A row for each node, in the order of the graph's nodes; a table indexed by the labels may be in any order.
         validation : LinkTasks, optional
@@ -389,7 +389,7 @@ class LinkPredictor(BaseEstimator):
             drift=drift,
             labels=self.labels_,
             stress=float("nan"),
-            normalised_stress=float("nan"),
+            normalized_stress=float("nan"),
             stress_per_point=np.full(len(model.points), np.nan),
             n_iter=int(sum(history[-1]["epoch"] for history in self.history_.values() if history)),
             status=self.status_,

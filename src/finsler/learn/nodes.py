@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from finsler.inputs.dissimilarities import plain_label, suggestion
+from finsler.data.matrix import plain_label, suggestion
 from finsler.learn.structure import check_features
 
 Integers = NDArray[np.integer[Any]]
@@ -42,7 +42,7 @@ class NodeIndex:
             return self._place[label]
         except (KeyError, TypeError):
             raise ValueError(
-                f"{where}: no node is labelled {label!r}.{suggestion(label, self._place)}"
+                f"{where}: no node is labeled {label!r}.{suggestion(label, self._place)}"
             ) from None
 
     def pairs(self, pairs: Any) -> Integers:

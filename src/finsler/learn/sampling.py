@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.evaluation.arcs import among_keys, arc_keys
+from finsler.graphs.arc_keys import among_keys, arc_keys
 from finsler.learn.backend import torch
 
 Integers = NDArray[np.integer[Any]]

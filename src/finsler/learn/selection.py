@@ -22,7 +22,7 @@ KINDS = ("features", "structure", "direct")
 MANY_NODES = (
     20_000  # above this, structural inputs are computed only where there are features to go with them
 )
-DENSE = 8.0  # pairs of neighbours per node from which direct coordinates alone are tried
+DENSE = 8.0  # pairs of neighbors per node from which direct coordinates alone are tried
 
 
 def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) -> list[str]:
@@ -32,7 +32,7 @@ def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) ->
     ----------
     encoder : {"auto", "features", "structure", "direct"}
     n_nodes, n_pairs : int
-        Size of the graph, and number of its neighbouring (unordered) pairs.
+        Size of the graph, and number of its neighboring (unordered) pairs.
     with_features : bool
 
     Examples

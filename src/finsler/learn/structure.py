@@ -18,9 +18,9 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
 
-from finsler.evaluation.arcs import check_arcs
+from finsler._runtime import Progress, map_blocks, require_memory
+from finsler.graphs.arc_keys import check_arcs
 from finsler.learn.heights import choose_ridge, springrank
-from finsler.runtime import Progress, map_blocks, require_memory
 
 __all__ = [
     "adjacency",
@@ -57,7 +57,7 @@ def log_ppr_factors(
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
 ) -> tuple[Array, Array]:
-    """Factorise the logarithm of personalised PageRank: where the nodes are in the graph.
+    """Factorize the logarithm of personalised PageRank: where the nodes are in the graph.
 
     With P the transition matrix of a random walk, ``PPR = (1 - damping) sum_k (damping P)^k`` over k = 0..steps and
     ``M = log(max(PPR / floor, 1))``, source and target factors are found such that ``source @ target.T`` is near M.
@@ -80,7 +80,7 @@ def log_ppr_factors(
     n_landmarks : int, optional
         Nodes whose walks are computed. By default all of them, or as many as a budget of work allows, and 256 at least.
     seed : int
-        Decides the landmarks and the start of the factorisation.
+        Decides the landmarks and the start of the factorization.
     n_jobs : int, optional
         Threads, all cores by default. The result does not depend on it.
     verbose : bool, int or "auto"
@@ -149,7 +149,7 @@ def log_ppr_factors(
 def propagate(
     features: Any, arcs: ArrayLike, n_nodes: int, hops: int = 1, *, direction: Direction = "both"
 ) -> Any:
-    """Average the features of the nodes over their neighbours, ``hops`` times.
+    """Average the features of the nodes over their neighbors, ``hops`` times.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def text_factors(features: Any, rank: int = 128, *, seed: int = 0) -> Array:
 
 
 def feature_factors(features: Any, rank: int = 128, *, seed: int = 0) -> Array:
-    """Reduce any node features to ``rank`` numbers: as text if none is negative, else standardised columns.
+    """Reduce any node features to ``rank`` numbers: as text if none is negative, else standardized columns.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def _factors(matrix: Any, rank: int, seed: int) -> Array:
 
 
 def adjacency(pairs: NDArray[np.int64], n: int, direction: Direction) -> sparse.csr_array:
-    """Ones from each node to its neighbours in the direction, a neighbour both ways counted once.
+    """Ones from each node to its neighbors in the direction, a neighbor both ways counted once.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Splits and tasks of link prediction: what a model may see of a digraph, and what it is then asked.
 
-Held out are *unordered pairs* of neighbours, so both arcs of a reciprocal pair leave together, and only pairs outside a
+Held out are *unordered pairs* of neighbors, so both arcs of a reciprocal pair leave together, and only pairs outside a
 spanning forest, so no node loses its last link. Three tasks are made of the pairs held out:
 
 direction
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from finsler.evaluation.arcs import Integers, among_keys, arc_keys, keyed_arcs, simple_arcs
-from finsler.evaluation.links import roc_auc
+from finsler.graphs.arc_keys import Integers, among_keys, arc_keys, keyed_arcs, simple_arcs
+from finsler.learn.scores import roc_auc
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,11 @@ def split_links(
     validation_share: float = 0.05,
     n_nodes: int | None = None,
 ) -> LinkSplit:
-    """Hold out pairs of neighbours for validation and test, and make the tasks.
+    """Hold out pairs of neighbors for validation and test, and make the tasks.
 
     Parameters
     ----------
-    graph : Digraph, integer array of shape (E, 2), or anything that `finsler.inputs.graph.as_digraph` takes
+    graph : Digraph, integer array of shape (E, 2), or anything that `finsler.graphs.digraph.as_digraph` takes
         An integer array lists arcs between nodes 0..n_nodes-1; its self-loops and repetitions are ignored.
         Lengths of arcs do not matter.
     seed : int
@@ -220,7 +220,7 @@ def spanning_forest(pairs: Integers, n_nodes: int, order: Integers) -> NDArray[n
 
 
 def _unordered(arcs: Integers, n: int) -> tuple[Integers, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Pairs of neighbours, smaller node first and sorted, and whether an arc runs from the first and from the second."""
+    """Pairs of neighbors, smaller node first and sorted, and whether an arc runs from the first and from the second."""
     pairs = keyed_arcs(np.unique(arc_keys(np.sort(arcs, axis=1), n)), n)
     there = arc_keys(arcs, n)
     return pairs, among_keys(there, arc_keys(pairs, n)), among_keys(there, arc_keys(pairs[:, ::-1], n))

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from finsler.io import write_atomically
+from finsler._io import write_atomically
+from finsler._runtime import Progress
 from finsler.learn.backend import torch
 from finsler.learn.encoders import LinkModel, Places
 from finsler.learn.losses import link_loss
-from finsler.learn.optimisers import make_optimiser, randers_flow
+from finsler.learn.optimizers import make_optimizer, randers_flow
 from finsler.learn.sampling import ArcSet, Batch, Lesson, draw_batches
 from finsler.learn.tasks import LinkTasks, score_links
-from finsler.runtime import Progress
 
 CHECKPOINT_FORMAT = 1
 
@@ -43,7 +43,7 @@ class TrainingOptions:
     weight_decay : float
     number_rate : float
         Highest rate of the single numbers: drift, radius, temperature.
-    optimiser : {"adam", "randers-sgd"}
+    optimizer : {"adam", "randers-sgd"}
     negatives : int
         Random pairs per arc.
     reversed_share, direction_weight : float
@@ -60,7 +60,7 @@ class TrainingOptions:
     learning_rate: float = 3e-3
     weight_decay: float = 1e-4
     number_rate: float = 0.06
-    optimiser: str = "adam"
+    optimizer: str = "adam"
     negatives: int = 4
     reversed_share: float = 1 / 3
     direction_weight: float = 0.3
@@ -177,8 +177,8 @@ class Trainer:
         self.shard = shard
         self.writes = shard[0] == 0  # of several processes, the first keeps the checkpoint
         self.reduce = reduce
-        self.optimiser = make_optimiser(
-            options.optimiser,
+        self.optimizer = make_optimizer(
+            options.optimizer,
             model,
             learning_rate=options.learning_rate,
             weight_decay=options.weight_decay,
@@ -196,7 +196,7 @@ class Trainer:
         if 2 * len(pairs) < self.observed.n_nodes:  # place only the nodes that take part
             nodes, at = torch.unique(at, return_inverse=True)
         places = self.model.encoder(lesson.inputs, nodes)
-        if self.options.optimiser == "randers-sgd":
+        if self.options.optimizer == "randers-sgd":
             places = Places(randers_flow(places.points, self.model.decoder.drift()), places.radii)
         return link_loss(
             self.model.logits(places, at),
@@ -206,13 +206,13 @@ class Trainer:
         )
 
     def step(self, lesson: Lesson, batch: Batch) -> float:
-        """One step of the optimiser; the loss of the whole batch if this process has all of it."""
-        self.optimiser.zero_grad(set_to_none=True)
+        """One step of the optimizer; the loss of the whole batch if this process has all of it."""
+        self.optimizer.zero_grad(set_to_none=True)
         loss = self.batch_loss(lesson, batch.shard(*self.shard))
         loss.backward()
         if self.reduce is not None:
             self.reduce(self.model)
-        self.optimiser.step()
+        self.optimizer.step()
         return float(loss.detach())
 
     def run_epoch(
@@ -232,7 +232,7 @@ class Trainer:
                 rng=rng,
             ):
                 done = (self._epoch + len(losses) / total) / options.epochs
-                for group in self.optimiser.param_groups:
+                for group in self.optimizer.param_groups:
                     group["lr"] = group["highest"] * one_cycle(done)
                 losses.append(self.step(lesson, batch))
                 if watch is not None:
@@ -321,7 +321,7 @@ class Trainer:
         return {
             "epoch": self._epoch,
             "model": self.model.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
             "best": self._best,
             "best_epoch": record.best_epoch,
             "best_score": record.best_score,
@@ -335,7 +335,7 @@ class Trainer:
         if state is None:
             return
         self.model.load_state_dict(state["model"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        self.optimizer.load_state_dict(state["optimizer"])
         self._best, self._epoch = state["best"], state["epoch"]
         self.record = TrainingRecord(
             state["history"], state["best_epoch"], state["best_score"], state["status"]

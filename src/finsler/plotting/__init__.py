@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOME = {
+_MODULES = {
     "plot_map": "finsler.plotting.static",
     "unit_ball": "finsler.plotting.static",
     "plot_field": "finsler.plotting.fields",
@@ -22,13 +22,13 @@ _HOME = {
     "plot_scree": "finsler.plotting.fits",
 }
 
-__all__ = list(_HOME)
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'finsler.plotting' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

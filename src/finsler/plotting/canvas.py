@@ -1,4 +1,4 @@
-"""What all pictures share: Axes, words, notes, colours of points. Matplotlib is imported when a picture is drawn."""
+"""What all pictures share: Axes, words, notes, colors of points. Matplotlib is imported when a picture is drawn."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from finsler.data.matrix import Dissimilarities
     from finsler.embedding import Embedding
-    from finsler.inputs.dissimilarities import Dissimilarities
 
-# Vermilion and blue, which colour-blind people tell apart: the dear and the cheap way, on every picture.
+# Vermilion and blue, which color-blind people tell apart: the dear and the cheap way, on every picture.
 DEAR, CHEAP = "#d55e00", "#0072b2"
 QUIET = "#777777"
-GROUP_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222")
+GROUP_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222")
 GROUP_MARKERS = "os"
 MOST_GROUPS = 12
 LONGEST_LABEL = 40
@@ -93,7 +93,7 @@ def data_of(embedding: Embedding, picture: str) -> Dissimilarities:
         raise ValueError(
             f"{picture} compares the map with its data, and this map carries none (embedding.data is None). Maps of more "
             "than 1,000 points are saved without; use embedding.save(path, with_data=True), or put the data back with "
-            "dataclasses.replace(embedding, data=finsler.inputs.dissimilarities.as_dissimilarities(D))."
+            "dataclasses.replace(embedding, data=finsler.data.matrix.as_dissimilarities(D))."
         )
     return embedding.data
 
@@ -111,17 +111,17 @@ def size_in_points(ax: Any) -> tuple[float, float]:
     return box.width * 72 / ax.figure.dpi, box.height * 72 / ax.figure.dpi
 
 
-def fit_words(normalised_stress: float) -> str:
-    """Normalised stress as a title states it.
+def fit_words(normalized_stress: float) -> str:
+    """Normalized stress as a title states it.
 
     Examples
     --------
     >>> fit_words(0.01834), fit_words(3e-16)
     ('0.0183 (0 is a perfect map)', 'below 1e-9: the map is exact')
     """
-    if normalised_stress < 1e-9:
+    if normalized_stress < 1e-9:
         return "below 1e-9: the map is exact"
-    return f"{normalised_stress:.3g} (0 is a perfect map)"
+    return f"{normalized_stress:.3g} (0 is a perfect map)"
 
 
 def set_title(ax: Any, title: str | None, default: str, **style: Any) -> None:
@@ -156,22 +156,22 @@ def equal_box(ax: Any, points: NDArray[Any]) -> None:
     widest = float((high - low).max()) or 1.0
     half = np.maximum(1.08 * (high - low), 0.15 * widest) / 2
     middle = (low + high) / 2
-    for name, centre, reach in zip("xyz", middle, half, strict=True):
-        getattr(ax, f"set_{name}lim")(centre - reach, centre + reach)
+    for name, center, reach in zip("xyz", middle, half, strict=True):
+        getattr(ax, f"set_{name}lim")(center - reach, center + reach)
         axis = getattr(ax, f"{name}axis")
         axis.set_major_locator(MaxNLocator(max(1, round(7 * reach / half.max()))))
         axis.labelpad = 10
     ax.set_box_aspect(half, zoom=0.88)
 
 
-def colour_values(color: ArrayLike, n: int) -> tuple[NDArray[Any], list[str] | None]:
-    """Numbers to colour by (NaN for none); or numbers of groups (-1 for none) and the names of the groups.
+def color_values(color: ArrayLike, n: int) -> tuple[NDArray[Any], list[str] | None]:
+    """Numbers to color by (NaN for none); or numbers of groups (-1 for none) and the names of the groups.
 
     Examples
     --------
-    >>> colour_values(["b", "a", None], 3)
+    >>> color_values(["b", "a", None], 3)
     (array([ 1,  0, -1]), ['a', 'b'])
-    >>> colour_values([1, None, 2.5], 3)
+    >>> color_values([1, None, 2.5], 3)
     (array([1. , nan, 2.5]), None)
     """
     values = np.asarray(color)
@@ -204,16 +204,16 @@ def _natural(word: str) -> list[tuple[int, float, str]]:
 def draw_points(
     ax: Any,
     columns: tuple[NDArray[Any], ...],
-    colours: tuple[NDArray[Any], list[str] | None],
+    colors: tuple[NDArray[Any], list[str] | None],
     color_label: str,
     cmap: Any,
     size: float,
 ) -> str:
-    """Scatter the points, coloured by value with a colourbar, or by group with a legend; hollow where there is none.
+    """Scatter the points, colored by value with a colorbar, or by group with a legend; hollow where there is none.
 
-    ``colours`` come from :func:`colour_values`. Returns what else to say about them.
+    ``colors`` come from :func:`color_values`. Returns what else to say about them.
     """
-    values, names = colours
+    values, names = colors
     solid = ax.name == "3d"
     style = {"s": size, "zorder": 3, **({"depthshade": False} if solid else {})}
     absent = np.isnan(values) if names is None else values < 0
@@ -233,7 +233,7 @@ def draw_points(
     if names is not None:
         named_legend(ax, handles, entries, color_label)
     return (
-        f"{int(absent.sum())} points are hollow: they have no colour."
+        f"{int(absent.sum())} points are hollow: they have no color."
         if absent.any() and names is None
         else ""
     )
@@ -255,9 +255,9 @@ def _draw_group(
     ax: Any, columns: tuple[NDArray[Any], ...], codes: NDArray[Any], k: int, name: str, style: dict[str, Any]
 ) -> Any:
     joined = k == MOST_GROUPS - 1 and name.startswith("others (")
-    colour = "#aaaaaa" if joined else GROUP_COLOURS[k % len(GROUP_COLOURS)]
-    marker = GROUP_MARKERS[k // len(GROUP_COLOURS)]
-    return ax.scatter(*(c[codes == k] for c in columns), color=colour, marker=marker, **style)
+    color = "#aaaaaa" if joined else GROUP_COLORS[k % len(GROUP_COLORS)]
+    marker = GROUP_MARKERS[k // len(GROUP_COLORS)]
+    return ax.scatter(*(c[codes == k] for c in columns), color=color, marker=marker, **style)
 
 
 def named_legend(ax: Any, handles: list[Any], names: list[str], title: str = "", **place: Any) -> Any:

@@ -26,8 +26,8 @@ from finsler.plotting.canvas import (
 )
 
 if TYPE_CHECKING:
+    from finsler.data.matrix import Dissimilarities
     from finsler.embedding import Embedding
-    from finsler.inputs.dissimilarities import Dissimilarities
 
 Array = NDArray[Any]
 
@@ -118,7 +118,7 @@ def plot_shepard(
     ax.set(xlim=(0, top), ylim=(0, top), xlabel="dissimilarity in the data", ylabel="distance on the map")
     ax.set_aspect("equal", adjustable="box")
     named_legend(ax, handles, names, loc="upper left")
-    set_title(ax, title, f"Shepard diagram, normalised stress {fit_words(embedding.normalised_stress)}")
+    set_title(ax, title, f"Shepard diagram, normalized stress {fit_words(embedding.normalized_stress)}")
     note(ax, "Lines join the two directions of a pair." + _sampled(pairs))
     return ax
 
@@ -210,7 +210,7 @@ def plot_heatmaps(
     ax : sequence of 3 matplotlib Axes, optional
         Where to draw; a new figure by default.
     cmap : str or matplotlib Colormap
-        Colours that data and map share; those of the residuals are red where the map is too far, blue where too near.
+        Colors that data and map share; those of the residuals are red where the map is too far, blue where too near.
     title : str, optional
         Title of the figure; by default the fit of the map.
 
@@ -254,9 +254,9 @@ def plot_heatmaps(
         ("map", fit, cmap, 0.0, top, "dissimilarity in the data, distance on the map"),
         ("map minus data", residual, "RdBu_r", -limit, limit, "residual (red: too far on the map)"),
     )
-    for panel, (name, values, colours, low, high, label) in zip(axes, panels, strict=True):
-        colours = (colormaps[colours] if isinstance(colours, str) else colours).with_extremes(bad=MISSING)
-        picture = panel.imshow(values, cmap=colours, vmin=low, vmax=high)
+    for panel, (name, values, colors, low, high, label) in zip(axes, panels, strict=True):
+        colors = (colormaps[colors] if isinstance(colors, str) else colors).with_extremes(bad=MISSING)
+        picture = panel.imshow(values, cmap=colors, vmin=low, vmax=high)
         if name != "data":
             beside = panel if name != "map" or panel.figure is not axes[0].figure else list(axes[:2])
             panel.figure.colorbar(picture, ax=beside, shrink=0.8, label=label)
@@ -280,7 +280,7 @@ def plot_heatmaps(
     else:
         note(axes[0], " ".join(remarks))
     if new or title is not None:
-        words = f"{n} points, normalised stress {fit_words(embedding.normalised_stress)}"
+        words = f"{n} points, normalized stress {fit_words(embedding.normalized_stress)}"
         axes[0].figure.suptitle(words if title is None else title, fontsize=10)
     return axes
 

@@ -1,4 +1,4 @@
-"""One page to explore a map: measure both ways, find neighbours, see where it fits badly. It opens offline.
+"""One page to explore a map: measure both ways, find neighbors, see where it fits badly. It opens offline.
 
 The page is ``explorer_assets/page.html`` with its style, its script, plotly.js and the map written into it. Whatever
 the user named (labels, attributes, title) travels as JSON or escaped, and the script shows it as text, never as HTML.
@@ -20,13 +20,13 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._io import write_atomically
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distance_blocks
-from finsler.io import write_atomically
 
 if TYPE_CHECKING:
+    from finsler.data.matrix import Dissimilarities
     from finsler.embedding import Embedding
-    from finsler.inputs.dissimilarities import Dissimilarities
 
 DATA_POINTS = 1_500  # maps of up to this many points bring their data along, 4 bytes an ordered pair
 MAX_POINTS = 20_000  # beyond, a random sample is shown
@@ -55,7 +55,7 @@ def explore(
     path : path-like
         Where to; an existing file is replaced once the new one is complete.
     attributes : dict of sequences or DataFrame, optional
-        More about the points, to show and to colour by: numbers on a scale, words as groups. One value per point, in
+        More about the points, to show and to color by: numbers on a scale, words as groups. One value per point, in
         the order of the map; rows of a DataFrame are found by the map's labels if its index holds them.
     title : str, optional
         Heading of the page.
@@ -148,7 +148,7 @@ def _record(
 
 
 def _columns(embedding: Embedding, attributes: Any) -> list[tuple[str, list[Any]]]:
-    """What to colour by: height, share of the stress and the attributes, each with one value per point."""
+    """What to color by: height, share of the stress and the attributes, each with one value per point."""
     columns = [("height", embedding.height.tolist())]
     columns.append(("share of the stress", embedding.stress_per_point.tolist()))
     if attributes is None:
@@ -249,7 +249,7 @@ def _worst_pairs(
 def _fit(embedding: Embedding) -> list[tuple[str, str]]:
     alpha = embedding.alpha
     stress = [
-        ("normalised stress", f"{embedding.normalised_stress:.4g} (0 is perfect)"),
+        ("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"),
         ("stress", f"{embedding.stress:.6g}"),
     ]
     return [
@@ -259,7 +259,7 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
         ),
         ("alpha", f"{alpha:.4g}"),
         ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
-        *([] if np.isnan(embedding.normalised_stress) else stress),  # a learned map has none
+        *([] if np.isnan(embedding.normalized_stress) else stress),  # a learned map has none
         (embedding.status, embedding.message),
     ]
 

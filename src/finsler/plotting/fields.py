@@ -52,7 +52,7 @@ def plot_field(
     max_arrows : int
         At most so many arrows are drawn, spread evenly over the points.
     cmap : str or matplotlib Colormap
-        Colours of the strengths.
+        Colors of the strengths.
     title : str, optional
         Title; by default what the arrows are.
 
@@ -105,10 +105,10 @@ def plot_field(
         arrows = ScalarMappable(Normalize(0, top or 1), colormaps[cmap] if isinstance(cmap, str) else cmap)
         # Each arrow of the 3-D quiver has a shaft and two lines for its head; arrows of length 0 have none.
         moving = strength > 0
-        colours = arrows.to_rgba(strength[moving])
+        colors = arrows.to_rgba(strength[moving])
         start, way = X[chosen][moving], V[chosen][moving] * unit * 1.2
         ax.quiver(
-            *(start - way / 2).T, *way.T, colors=np.concatenate([colours, np.repeat(colours, 2, axis=0)]), lw=0.9,
+            *(start - way / 2).T, *way.T, colors=np.concatenate([colors, np.repeat(colors, 2, axis=0)]), lw=0.9,
             arrow_length_ratio=0.35,
         )  # fmt: skip
         ax.set(xlabel="first coordinate", ylabel="second coordinate", zlabel="third coordinate")
@@ -154,7 +154,7 @@ def plot_height(
     height : array-like of shape (n,)
         Height of each, such as ``embedding.height``; points where it is NaN are left out.
     graph : scipy sparse array of shape (n, n), optional
-        Neighbourhoods in which a source is highest and a sink lowest; by default corners of a triangle are neighbours.
+        Neighborhoods in which a source is highest and a sink lowest; by default corners of a triangle are neighbors.
     hops : int
         Look this many steps around; more leave fewer, more prominent sources and sinks.
     ax : matplotlib Axes, optional
@@ -162,9 +162,9 @@ def plot_height(
     levels : int
         Number of contour lines, about.
     cmap : str or matplotlib Colormap
-        Colours of the heights.
+        Colors of the heights.
     height_label : str
-        What the colours mean.
+        What the colors mean.
     title : str, optional
         Title; by default the number of points, sources and sinks.
 
@@ -210,9 +210,9 @@ def plot_height(
     ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=plain(height_label))
     marks = [
         ax.scatter(
-            *X[which].T, marker=marker, s=75, color=colour, edgecolors="white", linewidths=0.9, zorder=3
+            *X[which].T, marker=marker, s=75, color=color, edgecolors="white", linewidths=0.9, zorder=3
         )
-        for which, marker, colour in ((peaks, "^", DEAR), (pits, "v", CHEAP))
+        for which, marker, color in ((peaks, "^", DEAR), (pits, "v", CHEAP))
     ]
     named_legend(
         ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
@@ -291,8 +291,8 @@ def _spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:
         if len(np.unique(finer, axis=0)) > most:
             break
         cells, side = finer, 0.93 * side
-    off_centre = np.abs((X - low) / side - cells - 0.5).max(axis=1)
-    order = np.argsort(off_centre, kind="stable")
+    off_center = np.abs((X - low) / side - cells - 0.5).max(axis=1)
+    order = np.argsort(off_center, kind="stable")
     first = np.unique(cells[order], axis=0, return_index=True)[1]
     return np.sort(order[first]), side
 
@@ -317,7 +317,7 @@ def _triangles(X: Array) -> Any:
 
 
 def _mesh_graph(mesh: Any, known: NDArray[np.intp], n: int) -> Any:
-    """Neighbourhood graph of the corners of triangles; of points next to each other where there are none."""
+    """Neighborhood graph of the corners of triangles; of points next to each other where there are none."""
     if mesh is None:
         return csr_array((n, n))
     edges = known[mesh.edges]

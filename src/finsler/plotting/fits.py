@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._runtime import Progress
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.geometry.stress import total_square
-from finsler.inputs.dissimilarities import Dissimilarities, as_dissimilarities
 from finsler.plotting.canvas import (
     CHEAP,
     DEAR,
-    GROUP_COLOURS,
+    GROUP_COLORS,
     QUIET,
     axes_for,
     list_names,
@@ -25,7 +26,6 @@ from finsler.plotting.canvas import (
     pyplot,
     set_title,
 )
-from finsler.runtime import Progress
 from finsler.solvers.smacof import smacof
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def plot_scree(
     title: str | None = None,
     **options: Any,
 ) -> Any:
-    """Fit maps of several dimensions and drifts, and draw their normalised stress.
+    """Fit maps of several dimensions and drifts, and draw their normalized stress.
 
     Where the curve over the dimensions stops falling steeply, a further dimension adds little. The curve over alpha shows
     how well the data determine the drift.
@@ -176,7 +176,7 @@ def plot_scree(
         Drifts to try. Of several, the left panel shows the fitted drift ("auto") against none (0), the right one all of
         them, a line per dimension. A single one gives the left panel only, for that drift.
     missing : {"raise", "mask", "hinge"}
-        See :func:`~finsler.inputs.dissimilarities.as_dissimilarities`.
+        See :func:`~finsler.data.matrix.as_dissimilarities`.
     ax : sequence of matplotlib Axes, optional
         Where to draw, one per panel; a new figure by default.
     verbose : bool or "auto"
@@ -226,7 +226,7 @@ def plot_scree(
         left.annotate(
             f"α = {strength:.2g}", (m, stress), (3, 4), textcoords="offset points", fontsize=7.5, color=CHEAP
         )
-    left.set(xlabel="dimensions of the map", ylabel="normalised stress (0 is a perfect map)", xticks=sizes)
+    left.set(xlabel="dimensions of the map", ylabel="normalized stress (0 is a perfect map)", xticks=sizes)
     left.set_ylim(0, 1.12 * max(float(line.get_ydata().max()) for line in handles) or 1.0)
     left.margins(x=0.15)
     named_legend(left, handles, names, loc="upper right")
@@ -235,14 +235,14 @@ def plot_scree(
         right = axes[1]
         handles = []
         for k in range(len(sizes)):  # the first lines thick, so that they show under later ones
-            colour = GROUP_COLOURS[k % len(GROUP_COLOURS)]
+            color = GROUP_COLORS[k % len(GROUP_COLORS)]
             handles += right.plot(
-                drifts, table[k, :-1], color=colour, marker="o", ms=3, lw=1.2 + 0.8 * (len(sizes) - k - 1)
+                drifts, table[k, :-1], color=color, marker="o", ms=3, lw=1.2 + 0.8 * (len(sizes) - k - 1)
             )
             right.plot(
-                fitted[k], table[k, -1], color=colour, marker="*", ms=11, mec="white", mew=0.6, zorder=4
+                fitted[k], table[k, -1], color=color, marker="*", ms=11, mec="white", mew=0.6, zorder=4
             )
-        right.set(xlabel="alpha (strength of the drift)", ylabel="normalised stress")
+        right.set(xlabel="alpha (strength of the drift)", ylabel="normalized stress")
         right.set_ylim(0, 1.05 * float(table.max()) or 1.0)
         named_legend(right, handles, [f"{m} dimension{'' if m == 1 else 's'}" for m in sizes], loc="best")
         set_title(right, None, "Which drift? (star: the one fitted to the data)")
@@ -255,7 +255,7 @@ def plot_scree(
 def _fit_all(
     data: Dissimilarities, sizes: list[int], drifts: list[Any], verbose: bool | str, options: dict[str, Any]
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Normalised stress by dimension (row) and drift (column), the last drift found in each dimension, and how many
+    """Normalized stress by dimension (row) and drift (column), the last drift found in each dimension, and how many
     fits did not converge.
     """
     total = total_square(data.matrix, data.weights)

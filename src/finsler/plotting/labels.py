@@ -22,9 +22,9 @@ FONT_SIZE = 7.0
 NOTE_SIZE = 7.5
 # Sides of a point to try, best first: direction of the label as seen from the point.
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)])
-GAPS = np.where(np.all(SIDES, axis=1), 2.5, 4.0)  # between the centre of a point and its label, in points
+GAPS = np.where(np.all(SIDES, axis=1), 2.5, 4.0)  # between the center of a point and its label, in points
 COLUMN = 28.0  # between a line of points and the labels in a column beside it, in points
-POINT_RADIUS = 1.5  # what a point needs around its centre, in points
+POINT_RADIUS = 1.5  # what a point needs around its center, in points
 LARGEST_KEY = 0.25  # share of the picture
 CORNERS = {"lower left": (0, 0), "lower right": (1, 0), "upper left": (0, 1), "upper right": (1, 1)}
 CORNER_CODES = {"upper right": 1, "upper left": 2, "lower left": 3, "lower right": 4}
@@ -199,8 +199,8 @@ class Arranger(Artist):
         n_boxes = len(taken)
         for i in _loneliest_first(shown, pixels, 30 * unit):
             size = sizes[i] + (1.5 * unit, 0.0)  # a little air to the left and right
-            centres = pixels[i] + SIDES * (GAPS[:, None] * unit + size / 2)
-            trial = np.hstack([centres - size / 2, centres + size / 2])
+            centers = pixels[i] + SIDES * (GAPS[:, None] * unit + size / 2)
+            trial = np.hstack([centers - size / 2, centers + size / 2])
             free = ((trial[:, :2] >= box[:2]) & (trial[:, 2:] <= box[2:])).all(axis=1)
             free &= ~_overlap(trial, boxes[:n_boxes]).any(axis=1)
             away = _gaps(trial, pixels)
@@ -210,7 +210,7 @@ class Arranger(Artist):
             free &= (nearest > POINT_RADIUS * unit) & (nearest > own - unit)  # no doubt whose label it is
             if free.any():
                 side = int(np.argmax(free))
-                self._write(i, centres[side] - pixels[i], unit)
+                self._write(i, centers[side] - pixels[i], unit)
                 boxes[n_boxes] = trial[side]
                 n_boxes += 1
 
@@ -251,7 +251,7 @@ class Arranger(Artist):
         return sizes
 
     def _write(self, i: int, offset: Array, unit: float) -> None:
-        """Show a label with its centre at some offset, in pixels, from its point."""
+        """Show a label with its center at some offset, in pixels, from its point."""
         label = self.labels[i]
         label.xyann = tuple(offset / unit)
         label.set_visible(True)
@@ -276,6 +276,6 @@ def _overlap(boxes: Array, others: Array) -> Array:
 
 
 def _loneliest_first(shown: list[int], pixels: Array, reach: float) -> list[int]:
-    """Points by the number of others nearby: those with few neighbours take no place from anybody."""
+    """Points by the number of others nearby: those with few neighbors take no place from anybody."""
     crowd = [int((np.abs(pixels - pixels[i]) < reach).all(axis=1).sum()) for i in shown]
     return [shown[k] for k in np.argsort(crowd, kind="stable")]

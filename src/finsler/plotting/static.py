@@ -15,7 +15,7 @@ from finsler.plotting.canvas import (
     QUIET,
     axes_for,
     both_shared,
-    colour_values,
+    color_values,
     draw_points,
     draw_quietly,
     equal_box,
@@ -59,16 +59,16 @@ def plot_map(
         there are labels and at most 150 points. A label for which there is no room is left out, and a note says so;
         in a window, zooming in brings it back.
     color : array-like of shape (n,), optional
-        What to colour by; the height by default. Numbers are values and get a colourbar. Words and booleans are groups
+        What to color by; the height by default. Numbers are values and get a colorbar. Words and booleans are groups
         and get a legend, of the eleven largest and "others" if there are more than twelve. Where it is None or NaN,
-        points are hollow. To colour by groups that carry numbers, make them words: ``clusters.astype(str)``.
+        points are hollow. To color by groups that carry numbers, make them words: ``clusters.astype(str)``.
     color_label : str, optional
-        What the colours mean.
+        What the colors mean.
     cmap : str or matplotlib Colormap
-        Colours of values.
+        Colors of values.
     arcs : sequence of pairs, sparse array, Digraph or graph, optional
         Arrows to draw: pairs ``(from, to)`` of labels or numbers, the entries of a sparse array of shape (n, n), or
-        whatever :func:`~finsler.inputs.graph.as_digraph` takes, whose nodes are then found by their labels.
+        whatever :func:`~finsler.graphs.digraph.as_digraph` takes, whose nodes are then found by their labels.
     unit_ball : bool
         Explain the metric by its unit ball: how far one unit of effort leads in each direction, see :func:`unit_ball`.
         Otherwise the key shows this for straight up and straight down only.
@@ -94,14 +94,14 @@ def plot_map(
     X = embedding.coordinates
     n, m = X.shape
     solid = m >= 3
-    colours = colour_values(embedding.height if color is None else color, n)
+    colors = color_values(embedding.height if color is None else color, n)
     pairs, outside = (np.empty((0, 2), dtype=int), 0) if arcs is None else _arc_ends(embedding, arcs)
     named = _named(embedding, labels)
     ax = axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=solid)
     places = X[:, [0, 1, m - 1]] if solid else X if m == 2 else np.column_stack([np.zeros(n), X[:, 0]])
     color_label = color_label or ("height" if color is None else "")
     size = float(np.clip(6000 / n, 5, 24)) if size is None else size
-    remarks = [draw_points(ax, tuple(places.T), colours, color_label, cmap, size)]
+    remarks = [draw_points(ax, tuple(places.T), colors, color_label, cmap, size)]
     if solid:
         ax.set(xlabel="x1", ylabel="x2", zlabel="height (up costs more)")
         equal_box(ax, places)
@@ -165,8 +165,8 @@ def _describe(embedding: Embedding) -> str:
     """Size and fit of a map, as a title."""
     alpha = embedding.alpha
     fit = f"{embedding.n_points} points"
-    if not np.isnan(embedding.normalised_stress):  # a learned map has none
-        fit += f", normalised stress {fit_words(embedding.normalised_stress)}"
+    if not np.isnan(embedding.normalized_stress):  # a learned map has none
+        fit += f", normalized stress {fit_words(embedding.normalized_stress)}"
     if alpha == 0:
         return f"{fit}\nboth ways cost the same (alpha = 0)"
     return (
@@ -247,14 +247,14 @@ def _key(ax: Any, alpha: float, ball: bool) -> Any:
             f"down 1/(1−α) = {down:.3g}" if ball else f"down costs {round(1 - alpha, 3):g} per unit",
         ),
     )
-    for sign, reach, colour, text in rows:
-        arrow = FancyArrowPatch((0, 0), (0, sign * reach), arrowstyle="-|>", lw=1.6, color=colour,
+    for sign, reach, color, text in rows:
+        arrow = FancyArrowPatch((0, 0), (0, sign * reach), arrowstyle="-|>", lw=1.6, color=color,
                                 mutation_scale=float(np.clip(0.7 * scale * reach, 3, 9)),
                                 shrinkA=0, shrinkB=0, transform=frame, gid="drift")  # fmt: skip
         area.add_artist(arrow)
         at = left + (max(left, 34) + 4 if ball else 8)
         middle = scale * (down + sign * reach * (0.6 if ball else 0.5))
-        area.add_artist(Text(at, middle, text, fontsize=7.5, color=colour, va="center"))
+        area.add_artist(Text(at, middle, text, fontsize=7.5, color=color, va="center"))
     area.add_artist(Line2D([0], [0], marker="o", ms=2.5, color="#333333", transform=frame))
     box = AnchoredOffsetbox("lower left", child=area, pad=0.4, borderpad=0.4, frameon=True)
     box.patch.set(fc="#ffffff60", ec="#dddddd", lw=0.6)  # see-through: a point may end up behind it
@@ -294,7 +294,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
             )
         found = [(embedding.index(_own(a)), embedding.index(_own(b))) for a, b, *_ in rows]
         return np.array(found, dtype=np.intp).reshape(-1, 2), 0
-    from finsler.inputs.graph import as_digraph
+    from finsler.graphs.digraph import as_digraph
 
     graph = as_digraph(arcs)
     place = {label: i for i, label in enumerate(range(n) if embedding.labels is None else embedding.labels)}
@@ -335,10 +335,10 @@ def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: flo
 
         # Beside the line of points, wide for long ways; those that go up on the outside of those that come down.
         for (_, low), (_, high) in zip(start, end, strict=True):
-            colour = DEAR if high > low else CHEAP
+            color = DEAR if high > low else CHEAP
             ax.add_patch(
                 FancyArrowPatch(
-                    (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=colour, alpha=fade, zorder=2,
+                    (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=color, alpha=fade, zorder=2,
                     shrinkA=2, shrinkB=2, connectionstyle=f"arc3,rad={-0.5 if high > low else 0.35}", gid="arcs",
                 )
             )  # fmt: skip

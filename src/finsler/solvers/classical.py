@@ -2,7 +2,7 @@
 
 With ``S`` and ``A`` the symmetric and skew part of ``D``: heights ``h = A.mean(axis=0)`` and ``z = h / alpha`` on
 the last axis, and the other axes by classical scaling of what the heights leave,
-``G = -1/2 J (S^2 - (z_i - z_j)^2) J`` with ``J = I - 11'/n``. Since ``-1/2 J (z_i - z_j)^2 J = z z'`` for centred z,
+``G = -1/2 J (S^2 - (z_i - z_j)^2) J`` with ``J = I - 11'/n``. Since ``-1/2 J (z_i - z_j)^2 J = z z'`` for centered z,
 ``G`` is that of ordinary classical scaling minus ``z z'``.
 """
 
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from finsler._runtime import map_blocks
+from finsler.data.matrix import Dissimilarities
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import stress as full_stress
-from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels.dense import squares_times
-from finsler.runtime import map_blocks
-from finsler.solvers.parts import split
 from finsler.solvers.solution import Solution
+from finsler.solvers.symmetric_and_skew import split
 
 Array = NDArray[np.floating[Any]]
 
@@ -41,14 +41,14 @@ def classical(
     n_components : int
         Dimension of the map.
     alpha : float
-        Drift, in [0, 1). At 0 this is ordinary classical scaling of the symmetrised data.
+        Drift, in [0, 1). At 0 this is ordinary classical scaling of the symmetrized data.
     n_jobs : int, optional
         Threads for the final stress.
 
     Examples
     --------
     >>> from finsler.geometry.randers import randers_distances
-    >>> from finsler.inputs.dissimilarities import as_dissimilarities
+    >>> from finsler.data.matrix import as_dissimilarities
     >>> D = randers_distances([[0, 0], [3, 1], [1, 4], [2, 2]], drift=0.4)
     >>> solution = classical(as_dissimilarities(D), n_components=2, alpha=0.4)
     >>> bool(solution.stress < 1e-20)
@@ -77,11 +77,11 @@ class Gram(Protocol):
 
 def closed_form(S: Array, h: Array, n_components: int, alpha: float, n_jobs: int | None = None) -> Array:
     """Coordinates from the symmetric part and the heights ``h`` of the skew part."""
-    return closed_form_of(DoublyCentred(S, n_jobs), h, n_components, alpha)
+    return closed_form_of(DoublyCentered(S, n_jobs), h, n_components, alpha)
 
 
 def closed_form_of(gram: Gram, h: Array, n_components: int, alpha: float) -> Array:
-    """Coordinates from the doubly centred symmetric part and the heights ``h`` of the skew part."""
+    """Coordinates from the doubly centered symmetric part and the heights ``h`` of the skew part."""
     n = len(h)
     X = np.zeros((n, n_components))
     if n == 1:
@@ -110,7 +110,7 @@ def scaled_eigenvectors(values: Array, vectors: Array, k: int) -> Array:
     return X
 
 
-class DoublyCentred:
+class DoublyCentered:
     """``G0 = -1/2 J S^2 J``, formed only for a few hundred points."""
 
     def __init__(self, S: Array, n_jobs: int | None = None):

@@ -19,7 +19,7 @@ FLAT = 0.02
 
 
 def best_drift(second_moment: Array, moment: Array) -> Array:
-    """Minimise ``omega' M omega - 2 moment . omega`` over ``||omega|| <= ALPHA_MAX``.
+    """Minimize ``omega' M omega - 2 moment . omega`` over ``||omega|| <= ALPHA_MAX``.
 
     ``M`` is the (m, m) ``second_moment`` of the differences. Directions that the points hardly use (see ``FLAT``)
     get no drift.

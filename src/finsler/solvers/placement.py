@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._runtime import map_blocks
+from finsler.data.matrix import LARGEST, as_float_array
 from finsler.geometry.randers import drift_vector
-from finsler.inputs.dissimilarities import LARGEST, as_float_array
 from finsler.kernels.placement import place_rows
-from finsler.runtime import map_blocks
 from finsler.solvers.solution import Solution
 
 Array = NDArray[np.floating[Any]]

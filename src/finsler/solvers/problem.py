@@ -1,13 +1,13 @@
-"""The dense Finsler stress as the majorisation loop sees it: one pass gives stress, descent step and drift.
+"""The dense Finsler stress as the majorization loop sees it: one pass gives stress, descent step and drift.
 
 Half of the stress at ``X + step`` lies below ``stress/2 - 2 <force, step> + <step, V step>``, where the force is minus half
 the gradient and the curvature ``V`` is constant: ``V = L(p + 2 alpha |q|)`` on the axes across the drift, and
-``L(p + 2 alpha |q|) + alpha^2 L(p)`` along it, with ``L(a)`` the graph Laplacian of pair weights a. The minimiser of
+``L(p + 2 alpha |q|) + alpha^2 L(p)`` along it, with ``L(a)`` the graph Laplacian of pair weights a. The minimizer of
 that bound is ``step = V^-1 force``; it lowers half of the stress by at least ``<force, step>``. For uniform weights ``V`` is
-N on centred data, and a step costs nothing beyond the pass.
+N on centered data, and a step costs nothing beyond the pass.
 
 (The bound: Cauchy-Schwarz for the terms ``-2 t e``; and ``2 q e a`` has a Hessian between ``-4 alpha |q|`` and
-``4 alpha |q|``, so it lies below its linearisation plus ``2 alpha |q| ||u - v||^2``.)
+``4 alpha |q|``, so it lies below its linearization plus ``2 alpha |q| ||u - v||^2``.)
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from finsler._runtime import map_blocks, require_memory, single_blas_thread
+from finsler.data.matrix import Dissimilarities
 from finsler.geometry.stress import axes_first
-from finsler.inputs.dissimilarities import Dissimilarities
 from finsler.kernels import dense
-from finsler.runtime import map_blocks, require_memory, single_blas_thread
 from finsler.solvers.drift import best_drift, frame_of
-from finsler.solvers.parts import BLOCKS, Parts, triangle_edges
+from finsler.solvers.symmetric_and_skew import BLOCKS, Parts, triangle_edges
 
 Array = NDArray[np.floating[Any]]
 
 # Below this many points a pass is too short to be worth handing to threads.
 SMALL = 700
-# Up to this many points the curvature is factorised once; beyond, conjugate gradients are cheaper.
-FACTORISE = 4000
+# Up to this many points the curvature is factorized once; beyond, conjugate gradients are cheaper.
+FACTORIZE = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Evaluation:
 
 
 class Problem(ABC):
-    """A stress to be minimised. ``fixed_drift`` is the drift vector, or None to fit it to the data at each pass."""
+    """A stress to be minimized. ``fixed_drift`` is the drift vector, or None to fit it to the data at each pass."""
 
     n_points: int
     fixed_drift: Array | None
@@ -59,10 +59,10 @@ class Problem(ABC):
 
 
 class UniformProblem(Problem):
-    """All weights 1. Beyond the data it keeps one symmetrised matrix and vectors.
+    """All weights 1. Beyond the data it keeps one symmetrized matrix and vectors.
 
     The skew part needs no pass: with ``h = A.mean(axis=0)`` the heights that fit the skew part best,
-    ``sum (A - omega.u)^2`` is a constant plus ``N ||h - X omega||^2`` on centred data.
+    ``sum (A - omega.u)^2`` is a constant plus ``N ||h - X omega||^2`` on centered data.
     """
 
     def __init__(self, parts: Parts, fixed_drift: Array | None, n_jobs: int | None = None):
@@ -80,13 +80,13 @@ class UniformProblem(Problem):
         axes = (
             X.T
         )  # contiguous where X is in Fortran order, as in the loop: vector operations run along the points
-        centred = axes - axes.mean(axis=1, keepdims=True)
+        centered = axes - axes.mean(axis=1, keepdims=True)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
-            omega = best_drift(centred @ centred.T, centred @ self.parts.h)
+            omega = best_drift(centered @ centered.T, centered @ self.parts.h)
         pull, misfit = self._symmetric_pass(axes_first(X))
-        skew = self.parts.h - omega @ centred
+        skew = self.parts.h - omega @ centered
         stress = 2 * (misfit + self.parts.skew_residual + n * (skew @ skew))
         upwards = omega[:, None]
         force = pull[:m] + (n * upwards) * skew
@@ -131,7 +131,7 @@ class WeightedProblem(Problem):
         self.D = np.where(self.W > 0, D, 0)
         self.DT = np.ascontiguousarray(self.D.T)
         self.edges = triangle_edges(n, BLOCKS)
-        self.factorise = n <= FACTORISE
+        self.factorize = n <= FACTORIZE
         self._solve: Callable[[Array], Array] | None = None
         self._solve_alpha = -1.0
 
@@ -200,21 +200,21 @@ class WeightedProblem(Problem):
         """Solver of ``V step = force`` in a frame whose last axis is the drift.
 
         Where the drift is fitted, alpha is rounded up to a grid: a larger alpha gives a larger curvature, which
-        still majorises, and the factors are kept while the grid value stays.
+        still majorizes, and the factors are kept while the grid value stays.
         """
         if self.fixed_drift is None:
             alpha = float(np.ceil(alpha * 20) / 20)
         if self._solve is None or alpha != self._solve_alpha:
             self._solve_alpha = alpha
             try:
-                self._solve = self._factorised(alpha) if self.factorise else None
+                self._solve = self._factorized(alpha) if self.factorize else None
             except LinAlgError:  # weights of many magnitudes are not positive definite to rounding
                 self._solve = None
             if self._solve is None:
                 self._solve = self._conjugate_gradients(alpha)
         return self._solve
 
-    def _factorised(self, alpha: float) -> Callable[[Array], Array]:
+    def _factorized(self, alpha: float) -> Callable[[Array], Array]:
         n = self.n_points
         require_memory(4 * 8.0 * n * n, f"Factors of the weights of {n} points", "Use fewer points.")
         p = (self.W.astype(float) + self.WT) / 2
@@ -234,7 +234,7 @@ class WeightedProblem(Problem):
         return solve
 
     def _conjugate_gradients(self, alpha: float) -> Callable[[Array], Array]:
-        """Matrix-free solves. From a start at 0 every iteration lowers the majoriser, so that even a step which is
+        """Matrix-free solves. From a start at 0 every iteration lowers the majorizer, so that even a step which is
         not quite solved for lowers the stress.
         """
         diagonal = self._degrees()
@@ -246,7 +246,7 @@ class WeightedProblem(Problem):
             step = conjugate_gradients(apply, force, diagonal[:, None])
             return np.asarray(
                 step - step.mean(axis=0)
-            )  # a shift costs nothing, and the factorised step has none
+            )  # a shift costs nothing, and the factorized step has none
 
         return solve
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.solvers.majorise import Callback, Run
+from finsler.solvers.majorize import Callback, Run
 from finsler.solvers.problem import Problem
 from finsler.solvers.solution import Iteration
 

@@ -1,4 +1,4 @@
-"""Finsler SMACOF: maps by majorisation, for any weights, with a given or a fitted drift."""
+"""Finsler SMACOF: maps by majorization, for any weights, with a given or a fitted drift."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
 
+from finsler._runtime import Progress, single_blas_thread
+from finsler.data.matrix import Dissimilarities
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import stress as full_stress
-from finsler.inputs.dissimilarities import Dissimilarities
-from finsler.runtime import Progress, single_blas_thread
+from finsler.solvers.backends.memory import Backend, Evidence, MemoryBackend
 from finsler.solvers.classical import closed_form
 from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
-from finsler.solvers.home import Evidence, Home, InMemory
-from finsler.solvers.majorise import Callback, Run, majorise
+from finsler.solvers.majorize import Callback, Run, majorize
 from finsler.solvers.problem import Problem
 from finsler.solvers.restarts import run_side_by_side
 from finsler.solvers.solution import Solution
@@ -42,7 +42,7 @@ UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly d
 
 
 def smacof(
-    data: Dissimilarities | Home,
+    data: Dissimilarities | Backend,
     n_components: int = 2,
     alpha: float | str = 0.5,
     *,
@@ -57,12 +57,12 @@ def smacof(
     time_limit: float | None = None,
     verbose: bool | int | str = "auto",
 ) -> Solution:
-    """Minimise the Finsler stress.
+    """Minimize the Finsler stress.
 
     Parameters
     ----------
-    data : Dissimilarities or Home
-        From row to column, with weights if any; or a home of data that are not in memory.
+    data : Dissimilarities or Backend
+        From row to column, with weights if any; or a backend of data that are not in memory.
     n_components : int
         Dimension of the map, at least 1.
     alpha : float in [0, 1) or "auto"
@@ -77,7 +77,7 @@ def smacof(
     tol : float
         A run has converged when the next step is sure to lower the stress by less than this share of it.
     accelerate : bool
-        Use Anderson acceleration (never uphill) or plain majorisation.
+        Use Anderson acceleration (never uphill) or plain majorization.
     random_state : int, RandomState instance or None
         Seed of random starts.
     n_jobs : int, optional
@@ -96,7 +96,7 @@ def smacof(
     Examples
     --------
     >>> from finsler.geometry.randers import randers_distances
-    >>> from finsler.inputs.dissimilarities import as_dissimilarities
+    >>> from finsler.data.matrix import as_dissimilarities
     >>> D = randers_distances(np.random.default_rng(0).normal(size=(20, 2)), drift=0.4)
     >>> solution = smacof(as_dissimilarities(D), alpha="auto")
     >>> solution.status, round(solution.alpha, 6)
@@ -104,44 +104,44 @@ def smacof(
     """
     began = time.perf_counter()
     check_options(n_components, n_init, max_iter, tol, time_limit)
-    home = data if isinstance(data, Home) else InMemory(data, n_jobs)
+    backend = data if isinstance(data, Backend) else MemoryBackend(data, n_jobs)
     rng = check_random_state(random_state)
-    total = home.total
-    given = given_start(init, home.n_points, n_components, total)
+    total = backend.total
+    given = given_start(init, backend.n_points, n_components, total)
 
     clear: bool | None = None
     note = ""
     if alpha == "auto":
-        start_alpha, clear, note = _choose_alpha(home.evidence(), n_components)
+        start_alpha, clear, note = _choose_alpha(backend.evidence(), n_components)
     else:
         start_alpha = number(alpha)
     omega = drift_vector(start_alpha, n_components)
     fitted = clear is not None and start_alpha > 0
-    problem = home.problem(None if fitted else omega)
+    problem = backend.problem(None if fitted else omega)
 
     kinds = [init if isinstance(init, str) else "given"] + ["random"] * (n_init - 1)
-    if fitted and kinds[0] == "classical" and home.n_points <= SECOND_START:
+    if fitted and kinds[0] == "classical" and backend.n_points <= SECOND_START:
         kinds.insert(1, "isomap")
 
     def starts() -> Iterator[Array]:
         for kind in kinds:
             if kind == "classical":
-                X0 = home.classical(n_components, start_alpha)
+                X0 = backend.classical(n_components, start_alpha)
             elif kind == "isomap":
-                X0 = home.isomap(n_components)
+                X0 = backend.isomap(n_components)
             elif given is not None and kind == "given":
                 X0 = given
             else:
-                X0 = home.random(n_components, rng)
+                X0 = backend.random(n_components, rng)
             yield _leave_subspace(X0, problem, omega, total, rng)
 
     progress = Progress("Finsler SMACOF", verbose)
     run_from = partial(
-        _minimise, omega=omega, clear=clear, max_iter=max_iter, tol=tol,
+        _minimize, omega=omega, clear=clear, max_iter=max_iter, tol=tol,
         exact=total * (4 * np.finfo(float).eps) ** 2, accelerate=accelerate,
         deadline=np.inf if time_limit is None else began + time_limit, progress=progress,
     )  # fmt: skip
-    if home.runs_in_parallel and len(kinds) > 1:
+    if backend.runs_in_parallel and len(kinds) > 1:
         runs = run_side_by_side(run_from, problem, list(starts()), callback)
     else:
         runs = _run_in_turn(run_from, problem, starts(), callback)
@@ -152,7 +152,7 @@ def smacof(
 
     X = (best.coordinates - best.coordinates.mean(axis=0)) @ frame_of(best.omega)
     drift = drift_vector(float(np.linalg.norm(best.omega)), n_components)
-    value = home.stress(X, drift)
+    value = backend.stress(X, drift)
     return Solution(
         coordinates=X,
         drift=drift,
@@ -180,18 +180,18 @@ def _run_in_turn(
     return runs
 
 
-def _minimise(
+def _minimize(
     problem: Problem, X0: Array, omega: Array, clear: bool | None, *, max_iter: int, **options: Any
 ) -> Run:
     """Run the loop from one start. A drift that the data hardly determine is fitted for a while, then held."""
     if clear is not False:
-        return majorise(problem, X0, omega, max_iter=max_iter, **options)
-    first = majorise(problem, X0, omega, max_iter=min(max_iter, UNCLEAR_ITERATIONS), **options)
+        return majorize(problem, X0, omega, max_iter=max_iter, **options)
+    first = majorize(problem, X0, omega, max_iter=min(max_iter, UNCLEAR_ITERATIONS), **options)
     if first.status != "max_iter" or max_iter <= UNCLEAR_ITERATIONS:
         return first
     held = copy.copy(problem)
     held.fixed_drift = first.omega
-    second = majorise(held, first.coordinates, first.omega, max_iter=max_iter - first.n_iter, **options)
+    second = majorize(held, first.coordinates, first.omega, max_iter=max_iter - first.n_iter, **options)
     return replace(
         second,
         history=first.history + second.history[1:],
@@ -246,7 +246,7 @@ def _choose_alpha(evidence: Evidence, n_components: int) -> tuple[float, bool, s
 def _leave_subspace(
     X: Array, problem: Problem, omega: Array, total: float, rng: np.random.RandomState
 ) -> Array:
-    """Nudge a start that lies in a hyperplane, unless it fits the data already: majorisation would never leave it."""
+    """Nudge a start that lies in a hyperplane, unless it fits the data already: majorization would never leave it."""
     if len(X) <= X.shape[1] or total == 0 or flatness(X) > 1e-6:
         return X
     if problem.evaluate(X, omega).stress <= 1e-12 * total:

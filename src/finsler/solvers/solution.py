@@ -18,7 +18,7 @@ class Solution:
     Attributes
     ----------
     coordinates : ndarray of shape (n, m)
-        The map, centred; its last axis is the one along which going up costs more.
+        The map, centered; its last axis is the one along which going up costs more.
     drift : ndarray of shape (m,)
         ``(0, ..., 0, alpha)``.
     stress : float

@@ -23,8 +23,8 @@ function annotations() {
     x: across[i], y: (solid ? along : height)[i], ...(solid && { z: height[i] }),
     xshift: dx, yshift: -dy, showarrow: false, captureevents: false,
     text: end ? `<b>${"AB"[place]}</b> ${plain(text)}` : plain(text),
-    font: end ? { size: 14, color: colour("--text") } : { size: 11, color: colour("--quiet") },
-    bgcolor: solid && end ? colour("--back") : "rgba(0,0,0,0)",
+    font: end ? { size: 14, color: color("--text") } : { size: 11, color: color("--quiet") },
+    bgcolor: solid && end ? color("--back") : "rgba(0,0,0,0)",
   }));
 }
 

@@ -116,7 +116,7 @@ function showOnce() {
   const notes = record.notes.slice();
   if (m >= 3 && !webgl) notes.push("This browser has no WebGL, so the map is drawn flat: its first axis and the height.");
   $("notes").replaceChildren(...notes.map((note) => element("li", note)));
-  columns.forEach(({ name }, c) => $("colour").append(new Option(name, c)));
+  columns.forEach(({ name }, c) => $("color").append(new Option(name, c)));
   $("labels").checked = state.labels;
   $("labels").parentElement.hidden = solid && n > LABELS_3D;
   $("k").max = Math.max(1, Math.min(50, n - 1));
@@ -202,7 +202,7 @@ $("clear").addEventListener("click", clear);
 $("zoom-in").addEventListener("click", () => zoom(1 / 1.4));
 $("zoom-out").addEventListener("click", () => zoom(1.4));
 $("zoom-home").addEventListener("click", goHome);
-$("colour").addEventListener("change", (event) => {
+$("color").addEventListener("change", (event) => {
   state.column = Number(event.target.value);
   paints = paint();
   draw();

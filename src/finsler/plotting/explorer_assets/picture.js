@@ -39,7 +39,7 @@ function homeRanges() {
   return extents.map(([low, high]) => [low - 0.07 * span, high + 0.07 * span]);
 }
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const VIRIDIS = "#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725".split(" ");
 const GROUPS = "#4477aa #ee7733 #228833 #aa3377 #ccaa22 #33aabb #cc3311 #8866bb #997755 #ee99aa".split(" ");
@@ -57,11 +57,11 @@ function shade(share, stops) {
   return `rgb(${channel(0)},${channel(1)},${channel(2)})`;
 }
 
-/** Colour of each point, and the legend beside it. */
+/** Color of each point, and the legend beside it. */
 function paint() {
   const { name, numbers, words } = columns[state.column];
   const legend = $("legend");
-  const blank = colour("--blank");
+  const blank = color("--blank");
   const key = (paintOf, text) => {
     const entry = element("span", text);
     const dot = element("i");
@@ -95,7 +95,7 @@ let paints = [];
 function traces() {
   const { a, b } = state;
   const kind = solid ? "scatter3d" : "scatter";
-  const ink = colour("--text");
+  const ink = color("--text");
   const base = { type: kind, hoverinfo: "skip", showlegend: false };
   const ends = [a, b].filter((i) => i !== null);
   const rings = (points, color, extra) => ({
@@ -106,28 +106,28 @@ function traces() {
     ...base, type: solid || !webgl ? kind : "scattergl", mode: "markers",
     hoverinfo: touch ? "none" : "text", hovertext: hoverTexts,
     x: across, y: solid ? along : height, ...(solid && { z: height }),
-    marker: { size, color: paints, opacity: 0.95, line: { width: solid ? 0 : 0.5, color: colour("--back") } },
+    marker: { size, color: paints, opacity: 0.95, line: { width: solid ? 0 : 0.5, color: color("--back") } },
   };
   const way = { ...base, ...at(ends), mode: "lines", line: { color: ink, width: solid ? 5 : 2.5 } };
   const marks = {
     ...base, ...at(ends), mode: "markers",
-    marker: { size: size + (solid ? 2 : 4), color: ink, line: { color: colour("--back"), width: 1.5 } },
+    marker: { size: size + (solid ? 2 : 4), color: ink, line: { color: color("--back"), width: 1.5 } },
   };
-  const from = rings(near.from, colour("--from"), solid ? 2 : 6);
-  const to = rings(near.to, colour("--to"), solid ? 5 : 12);
+  const from = rings(near.from, color("--from"), solid ? 2 : 6);
+  const to = rings(near.to, color("--to"), solid ? 5 : 12);
   return [cloud, from, to, way, marks];
 }
 
 function theme() {
-  const lines = { gridcolor: colour("--grid"), linecolor: colour("--line"), zeroline: false, tickfont: { size: 11 } };
+  const lines = { gridcolor: color("--grid"), linecolor: color("--line"), zeroline: false, tickfont: { size: 11 } };
   const titled = (text, more) => ({ ...lines, ...more, title: { text, font: { size: 12 } } });
   const up = solid && narrow ? "height" : "height (up costs more)";
   Object.assign(layout, {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: colour("--quiet"), family: getComputedStyle(document.body).fontFamily },
+    font: { color: color("--quiet"), family: getComputedStyle(document.body).fontFamily },
     hoverlabel: {
-      bgcolor: colour("--panel"), bordercolor: colour("--line"), font: { color: colour("--text"), size: 13 }, align: "left",
+      bgcolor: color("--panel"), bordercolor: color("--line"), font: { color: color("--text"), size: 13 }, align: "left",
     },
   });
   if (solid) {
@@ -252,7 +252,7 @@ function drawCompass() {
   const line = { fill: "none", stroke: "currentColor", "stroke-width": 1.5 };
   const box = { width: 2 * wide + 4, height: 52, viewBox: `${-wide - 2} -26 ${2 * wide + 4} 52` };
   const picture = svg("svg", { ...box, "aria-hidden": "true" });
-  const focus = -alpha * tall; // svg's y points down: the start lies above the centre, so that down is longer
+  const focus = -alpha * tall; // svg's y points down: the start lies above the center, so that down is longer
   svg("ellipse", { rx: wide, ry: tall, ...line }, picture);
   for (const end of [-tall, tall]) {
     const tip = 5 * Math.sign(end);

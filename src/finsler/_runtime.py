@@ -1,0 +1,224 @@
+"""What every long computation shares: threads, a look at memory, a progress line.
+
+Threads are plain Python threads that call compiled kernels which release the GIL. Unlike numba's own
+thread pools these survive a fork, may be used from several threads at once, and split the work the same
+way whatever their number, so results do not depend on it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from numbers import Integral
+from threading import Lock
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+T = TypeVar("T")
+
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = Lock()
+
+
+def _forget_pool() -> None:
+    """Drop the pool in a forked child, where its threads no longer exist."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def cpu_count() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads meant by ``n_jobs``: None and -1 are all cores, -2 all but one, and so on."""
+    if n_jobs is None:
+        return cpu_count()
+    if not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use a positive number, or None for all cores.")
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def map_blocks(
+    task: Callable[[int, int, int], T], edges: Sequence[int] | NDArray[Any], n_jobs: int | None = None
+) -> list[T]:
+    """Run ``task(block, start, stop)`` over consecutive blocks ``edges[block]:edges[block + 1]``.
+
+    Results come back in the order of the blocks. If Ctrl-C arrives, the blocks that already run are waited
+    for (they write into arrays that the caller owns) and the interrupt then goes on.
+    """
+    global _pool
+    blocks = [(b, int(edges[b]), int(edges[b + 1])) for b in range(len(edges) - 1)]
+    threads = min(thread_count(n_jobs), len(blocks))
+    if threads <= 1:
+        return [task(*block) for block in blocks]
+    with _pool_lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max_workers=max(cpu_count(), 32), thread_name_prefix="finsler")
+        pool = _pool
+    results: list[Any] = [None] * len(blocks)
+    pending = iter(blocks)
+    take = Lock()
+
+    def work() -> None:
+        while True:
+            with take:
+                block = next(pending, None)
+            if block is None:
+                return
+            results[block[0]] = task(*block)
+
+    helpers = [pool.submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        with take:
+            pending = iter(())
+        wait(helpers)
+    for helper in helpers:
+        helper.result()
+    return results
+
+
+_blas_lock = Lock()
+
+
+@contextmanager
+def single_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: on small matrices, or a busy machine, its threads mostly wait for each other.
+
+    The limit is global, so one block at a time may set it: overlapping ones would restore each other's limit.
+    """
+    with _blas_lock, threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def available_memory() -> int | None:
+    """Bytes that can still be allocated, or None where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def format_bytes(n: float) -> str:
+    """Bytes in a unit that a person reads.
+
+    Examples
+    --------
+    >>> format_bytes(3_200_000_000)
+    '3.2 GB'
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 1000:
+            return f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:.3g} TB"
+
+
+def parse_bytes(size: float | str) -> float:
+    """Bytes meant by a number, or by text such as "2GB" or "500 MiB".
+
+    Examples
+    --------
+    >>> parse_bytes("2GB"), parse_bytes("1.5 KiB")
+    (2000000000.0, 1536.0)
+    """
+    units = {
+        "": 1,
+        "k": 1e3,
+        "m": 1e6,
+        "g": 1e9,
+        "t": 1e12,
+        "ki": 2**10,
+        "mi": 2**20,
+        "gi": 2**30,
+        "ti": 2**40,
+    }
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
+    try:
+        n_bytes = float(found[1]) * units[found[2]] if found else 0.0
+    except (KeyError, ValueError):
+        n_bytes = 0.0
+    if not 0 < n_bytes < float("inf"):
+        raise ValueError(f"A size in bytes is a positive number, or text such as '2GB'; got {size!r}.")
+    return n_bytes
+
+
+def require_memory(n_bytes: float, what: str, cure: str) -> None:
+    """Refuse, before anything is allocated, what does not fit in memory."""
+    available = available_memory()
+    if available is not None and n_bytes > available:
+        raise MemoryError(
+            f"{what} needs about {format_bytes(n_bytes)} and {format_bytes(available)} is available. {cure}"
+        )
+
+
+def drop_pages(matrix: Any) -> None:
+    """Take the pages of a read-only memory map out of the resident memory; the system keeps them while it has room."""
+    pages = getattr(matrix, "_mmap", None)
+    if pages is not None and getattr(matrix, "mode", "") == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
+
+
+class Progress:
+    """One line on stderr that shows how a long computation goes.
+
+    Parameters
+    ----------
+    what : str
+        Name of the computation.
+    verbose : bool, int or "auto"
+        ``"auto"`` shows the line on a terminal once two seconds have passed; a true value shows it
+        at once wherever stderr goes; a false value never.
+    """
+
+    def __init__(self, what: str, verbose: bool | int | str = "auto"):
+        self.what = what
+        self.start = time.perf_counter()
+        if verbose == "auto":
+            self.wait = 2.0 if sys.stderr is not None and sys.stderr.isatty() else float("inf")
+        else:
+            self.wait = 0.0 if verbose else float("inf")
+        self._shown = float("-inf")
+        self._width = 0
+
+    def update(self, text: str) -> None:
+        """Show ``text`` if it is time to."""
+        elapsed = time.perf_counter() - self.start
+        if elapsed >= self.wait and elapsed - self._shown > 0.1:
+            self._shown = elapsed
+            line = f"{self.what}: {text}, {elapsed:.1f} s"
+            print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
+            self._width = len(line)
+
+    def close(self, text: str) -> None:
+        """End the line, if one was shown."""
+        if self._width:
+            elapsed = time.perf_counter() - self.start
+            line = f"{self.what}: {text}, {elapsed:.1f} s"
+            print("\r" + line.ljust(self._width), file=sys.stderr, flush=True)

@@ -1,0 +1,422 @@
+"""Dissimilarities: a checked matrix, its weights and its labels, which every solver takes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from finsler._runtime import require_memory
+
+Array = NDArray[Any]
+
+# Diagonals computed in floating point are not exactly zero; below this share of the largest entry they count as zero.
+DIAGONAL_TOLERANCE = 1e-6
+# Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
+LARGEST = 1e120
+
+
+@dataclass(frozen=True, eq=False)
+class Dissimilarities:
+    """Checked dissimilarities. Make one with :func:`as_dissimilarities`.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        From row to column, float32 or float64; anything may stand where the weight is 0. A negative entry ``-b`` is a
+        bound, "at least b": the map pays for it only where it is closer.
+    weights : ndarray of shape (n, n) or None
+        Weight of each ordered pair; None means 1 for every pair.
+    labels : list or None
+        Names of the points.
+    note : str
+        What was left out on the way here, in words; it goes into the message of the map.
+    """
+
+    matrix: Array
+    weights: Array | None = None
+    labels: list[Any] | None = None
+    note: str = ""
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.matrix)
+
+    def name(self, i: int) -> str:
+        """Label of point ``i`` as an error message shows it."""
+        return f"{i}" if self.labels is None else f"{i} ({self.labels[i]!r})"
+
+    def require_connected(self) -> None:
+        """Raise ``ValueError`` if the pairs with a weight leave the points in several unconnected groups."""
+        if self.weights is None:
+            return
+        raise_if_unconnected(weight_components(self.weights), self.name)
+
+
+def raise_if_unconnected(group: NDArray[np.intp], name: Callable[[int], str]) -> None:
+    """Raise ``ValueError`` unless all points are in one group; ``name(i)`` is what the message calls point i."""
+    sizes = np.bincount(group)
+    if len(sizes) == 1:
+        return
+    small = np.flatnonzero(group != np.argmax(sizes))
+    shown = ", ".join(name(int(i)) for i in small[:8]) + (", ..." if len(small) > 8 else "")
+    raise ValueError(
+        f"The pairs with a weight leave the points in {len(sizes)} unconnected groups (sizes "
+        f"{', '.join(map(str, sorted(sizes.tolist(), reverse=True)[:8]))}), which have no common frame. Outside the "
+        f"largest group: {shown}. Embed each group by itself, or supply dissimilarities between them."
+    )
+
+
+def as_dissimilarities(
+    D: ArrayLike | Dissimilarities,
+    weights: ArrayLike | None = None,
+    *,
+    labels: Sequence[Any] | None = None,
+    missing: str = "raise",
+    far: float | None = None,
+    name: str = "D",
+) -> Dissimilarities:
+    """Check a matrix of dissimilarities and keep it with its weights and labels. Nothing is modified.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n), DataFrame or Dissimilarities
+        From row to column, non-negative, zero diagonal. float32 is kept; everything else becomes float64.
+        A DataFrame gives its index as labels; its columns must carry the same labels in the same order.
+    weights : array-like of shape (n, n), optional
+        Non-negative weight of each ordered pair. The diagonal does not count.
+    labels : sequence, optional
+        Names of the points, if ``D`` does not bring any.
+    missing : {"raise", "mask", "hinge"}
+        What to do with NaN (missing) and inf (unreachable): refuse; give these ordered pairs weight 0; or, with
+        "hinge", give NaN weight 0 and take inf for "at least ``far``", which costs only where the map is closer.
+    far : float, optional
+        How far unreachable pairs are at least; the largest finite dissimilarity by default.
+    name : str
+        What error messages call ``D``.
+
+    Examples
+    --------
+    >>> data = as_dissimilarities([[0, 2], [3, 0]], labels=["north", "south"])
+    >>> data.matrix
+    array([[0., 2.],
+           [3., 0.]])
+    """
+    if missing not in ("raise", "mask", "hinge"):
+        raise ValueError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+    if far is not None and not (missing == "hinge" and 0 < far < np.inf):
+        raise ValueError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
+    if isinstance(D, Dissimilarities):
+        if weights is not None or labels is not None:
+            raise ValueError("Dissimilarities carry their own weights and labels; do not pass them again.")
+        return D
+    own_labels = frame_labels(D, name)
+    if own_labels is not None and labels is None:
+        labels = own_labels
+    matrix = as_float_array(D, name)
+    check_square(matrix, name)
+    n = len(matrix)
+    if labels is not None:
+        labels = [plain_label(label) for label in labels]
+        if len(labels) != n:
+            raise ValueError(
+                f"labels must have one entry per point: {name} has {n} rows, labels {len(labels)}."
+            )
+    checked = Dissimilarities(matrix, None, labels)
+    if weights is not None:
+        weights = _check_weights(weights, checked)
+    n_unknown = _check_entries(checked, weights, missing, name)
+    if not np.isfinite(np.diagonal(matrix)).all():
+        matrix = matrix.copy()
+        np.fill_diagonal(matrix, 0)
+    if n_unknown:
+        require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
+        known = np.isfinite(matrix)
+        if missing == "hinge":
+            unreachable = matrix == np.inf
+            bound = float(matrix[known].max()) if far is None else far
+            if bound == 0:
+                raise ValueError(
+                    f"No dissimilarity in {name} is finite; say with far= how far unreachable pairs are."
+                )
+            matrix = np.where(unreachable, matrix.dtype.type(-bound), matrix)
+            known |= unreachable
+        weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
+        np.fill_diagonal(weights, 0)
+    return Dissimilarities(matrix, weights, labels)
+
+
+def check_square(matrix: Array, name: str) -> None:
+    """Raise ``ValueError`` unless a matrix is square and not empty."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        if matrix.ndim == 2 and 0 in matrix.shape:
+            kind = "sample" if matrix.shape[0] == 0 else "feature"
+            hint = f" Found array with 0 {kind}(s) (shape={matrix.shape}) while a minimum of 1 is required."
+        elif matrix.ndim == 1:
+            hint = " Reshape your data to two dimensions."
+        else:
+            hint = "" if np.isfinite(matrix).all() else " It also contains NaN or infinity."
+        raise ValueError(
+            f"{name} must be a square matrix of dissimilarities from row to column, got shape {matrix.shape}.{hint}"
+        )
+    if len(matrix) == 0:
+        raise ValueError(f"{name} is empty: Found array with 0 sample(s) while a minimum of 1 is required.")
+
+
+def as_float_array(values: ArrayLike, name: str) -> Array:
+    """Array of float32 or float64 with the numbers in ``values``, or a ``TypeError`` that shows the first non-number."""
+    if hasattr(values, "toarray"):
+        raise TypeError(
+            f"{name} is a sparse matrix: Sparse data was passed, but dense data is required here, because absent "
+            "entries could mean zero, missing or unreachable. Pass a dense array with NaN for missing pairs."
+        )
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
+    elif hasattr(values, "to_numpy") and any(str(t) != str(t).lower() for t in getattr(values, "dtypes", ())):
+        values = values.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable types
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}.")
+    if array.dtype.kind in "OUS":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            for place in np.ndindex(array.shape):
+                try:
+                    float(array[place])
+                except (TypeError, ValueError):
+                    where = _place(values, place)
+                    raise TypeError(
+                        f"{name} must hold numbers; {where} holds {array[place]!r}: argument must be a string or a "
+                        f"number. {_remedy(values, place, array[place])}"
+                    ) from None
+    raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+
+
+def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
+    """What to do about an entry that is not a number."""
+    if hasattr(values, "columns") and len(place) == 2 and isinstance(entry, str):
+        if re.fullmatch(r"\s*\d+,\d+\s*", entry):
+            return "Read decimal commas with pandas.read_csv(..., decimal=',')."
+        if place[1] == 0:
+            return "If the first column holds the labels, read it as the index: pandas.read_csv(..., index_col=0)."
+    return "Replace it, or use NaN where a value is missing."
+
+
+def _place(values: Any, place: tuple[int, ...]) -> str:
+    """Row and column of an entry, with the labels of a DataFrame."""
+    if hasattr(values, "columns") and hasattr(values, "index") and len(place) == 2:
+        return (
+            f"row {place[0]} ({values.index[place[0]]!r}), column {place[1]} ({values.columns[place[1]]!r})"
+        )
+    return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
+
+
+def frame_labels(D: Any, name: str) -> list[Any] | None:
+    """Labels of a DataFrame, whose rows and columns must carry the same; None for anything else."""
+    if not (hasattr(D, "index") and hasattr(D, "columns")):
+        return None
+    index, columns = list(D.index), list(D.columns)
+    if len(index) == len(columns) and index != columns:
+        if set(index) == set(columns):
+            raise ValueError(
+                f"The rows and columns of {name} carry the same labels in different orders (first difference: row "
+                f"{_first_difference(index, columns)}). Reorder with {name}.loc[:, {name}.index]."
+            )
+        if list(map(str, index)) == list(map(str, columns)):
+            return index  # numbers in the index, their text in the header of a CSV file
+        if index == list(range(len(index))):
+            return columns  # a frame read without an index column
+        if columns == list(range(len(columns))):
+            return index
+        raise ValueError(
+            f"The rows and columns of {name} carry different labels (first difference: row "
+            f"{_first_difference(index, columns)}). If the first column holds the labels, read it as the index."
+        )
+    return index
+
+
+def plain_label(label: Any) -> Any:
+    """Label as a plain Python object, so that 3 and numpy's 3 name the same point."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def suggestion(name: Any, known: Iterable[Any]) -> str:
+    """Up to three labels like this one, or that hold it, as a question; nothing if there is none."""
+    names = [str(label) for label in known]
+    part = str(name).casefold()
+    close = difflib.get_close_matches(str(name), names, n=3)
+    close += [label for label in names if part and part in label.casefold() and label not in close]
+    return f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
+
+
+def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
+    """Raise ``ValueError`` if a DataFrame's columns carry other labels than the points they stand for."""
+    if labels is None or not hasattr(values, "columns"):
+        return
+    columns = list(values.columns)
+    if len(columns) == len(labels) and list(map(str, columns)) != list(map(str, labels)):
+        raise ValueError(
+            f"The columns of {name} are not the labels of the map in its order (first difference: "
+            f"{_first_difference(labels, columns)}). Reorder them."
+        )
+
+
+def _first_difference(index: list[Any], columns: list[Any]) -> str:
+    k = next(k for k in range(len(index)) if index[k] != columns[k])
+    return f"{k} is {index[k]!r}, column {k} is {columns[k]!r}"
+
+
+def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
+    own = frame_labels(weights, "weights")
+    if own is not None and data.labels is not None and list(map(str, own)) != list(map(str, data.labels)):
+        raise ValueError(
+            "The labels of weights are not those of the dissimilarities, in the same order. Reorder with "
+            "weights.loc[labels, labels]."
+        )
+    if np.ma.isMaskedArray(weights):
+        weights = np.ma.filled(weights, 0)
+    checked = as_float_array(weights, "weights")
+    if checked.shape != data.matrix.shape:
+        raise ValueError(f"weights must have the shape of D, {data.matrix.shape}, got {checked.shape}.")
+    if not np.isfinite(np.diagonal(checked)).all():
+        checked = checked.copy()
+        np.fill_diagonal(checked, 0)
+    check_weight_rows(checked, 0, data.name)
+    return checked
+
+
+def check_weight_rows(rows: Array, first: int, point: Callable[[int], str] = str) -> float:
+    """Check rows of weights, of which the first is that of point ``first``; return the largest off the diagonal.
+
+    ``point(i)`` is what error messages call point i.
+    """
+    largest = 0.0
+    for i, row in enumerate(rows, start=first):
+        bad = ~(np.isfinite(row) & (row >= 0))
+        bad[i] = -np.inf < row[i] < 0  # NaN or inf there mean nothing
+        if bad.any():
+            j = int(np.argmax(bad))
+            raise ValueError(
+                f"weights must be finite and non-negative; from {point(i)} to {point(j)} it is {row[j]}. "
+                "Use 0 for a pair that should not count."
+            )
+        for part in (row[:i], row[i + 1 :]):
+            largest = max(largest, float(part.max(initial=0)))
+    return largest
+
+
+@dataclass(frozen=True, eq=False)
+class RowsFound:
+    """What a check of some rows found: largest entry that counts and at all, ordered pairs unknown, the diagonal."""
+
+    largest: float
+    farthest: float
+    n_unknown: int
+    diagonal: Array
+
+
+def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, name: str) -> int:
+    """Check every entry that counts; return how many ordered pairs are NaN or inf."""
+    found = check_rows(data.matrix, weights, 0, missing, name, data.name)
+    check_whole([found], name, data.name)
+    return found.n_unknown
+
+
+def check_rows(
+    rows: Array,
+    weight_rows: Array | None,
+    first: int,
+    missing: str,
+    name: str,
+    point: Callable[[int], str] = str,
+) -> RowsFound:
+    """Check every entry that counts in some rows, of which the first is that of point ``first``."""
+    n, largest, farthest, n_unknown = rows.shape[1], 0.0, 0.0, 0
+    for k, row in enumerate(rows):
+        i = first + k
+        counts = np.ones(n, dtype=bool) if weight_rows is None else weight_rows[k] > 0
+        finite = np.isfinite(row)
+        if not finite.all():
+            if (row[counts] == -np.inf).any():
+                j = int(np.argmax(counts & (row == -np.inf)))
+                raise ValueError(f"{name} is -inf from {point(i)} to {point(j)}; inf means unreachable.")
+            unknown = ~finite & counts
+            if missing == "raise" and unknown.any():
+                j = int(np.argmax(unknown))
+                what = (
+                    "nan, which stands for an empty cell"
+                    if np.isnan(row[j])
+                    else "inf, which stands for no way"
+                )
+                raise ValueError(
+                    f"{name} contains NaN or infinity: from {point(i)} to {point(j)} it is {what}. Pass missing='mask' to "
+                    "leave such ways out (the ways back still count), missing='hinge' to keep infinite ones far, or fill "
+                    "them in."
+                )
+            unknown[i] = False
+            n_unknown += int(unknown.sum())
+        known = counts & finite
+        known[i] = False
+        values = row[known]
+        farthest = max(farthest, float(row[finite].max(initial=0)))
+        if values.size:
+            if values.min() < 0:
+                j = int(np.argmax(known & (row < 0)))
+                raise ValueError(
+                    f"Negative values in data passed to {name}: from {point(i)} to {point(j)} it is {row[j]}. "
+                    "Dissimilarities are distances or costs; turn similarities into dissimilarities first."
+                )
+            top = float(values.max())
+            if top == 0 and n > 1:
+                raise ValueError(
+                    f"Row {point(i)} of {name} is all zero: every way from there would be free. Use NaN with "
+                    "missing='mask' if these values are unknown, or drop the point if it equals another."
+                )
+            largest = max(largest, top)
+    return RowsFound(largest, farthest, n_unknown, np.diagonal(rows[:, first:]).astype(float))
+
+
+def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], str] = str) -> None:
+    """Check what takes all rows: magnitudes and the diagonal."""
+    largest = max(part.largest for part in found)
+    diagonal = np.concatenate([part.diagonal for part in found])
+    if largest > 0 and not 1 / LARGEST < largest < LARGEST:
+        raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
+    off = np.abs(np.nan_to_num(diagonal, nan=0.0)) > DIAGONAL_TOLERANCE * largest
+    if len(diagonal) > 1 and off.any():
+        i = int(np.argmax(off))
+        raise ValueError(
+            f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]}. If {name} "
+            "holds similarities, convert them; if the diagonal means nothing, set it to 0."
+        )
+
+
+def weight_components(weights: Array) -> NDArray[np.intp]:
+    """Group of each point when pairs with a positive weight, in either direction, are connected."""
+    n = len(weights)
+    group = np.full(n, -1)
+    for seed in range(n):
+        if group[seed] >= 0:
+            continue
+        group[seed] = group.max() + 1
+        frontier = [seed]
+        while frontier and (group < 0).any():
+            i = frontier.pop()
+            new = np.flatnonzero(((weights[i] > 0) | (weights[:, i] > 0)) & (group < 0))
+            group[new] = group[seed]
+            frontier.extend(new.tolist())
+    return group

@@ -1,0 +1,256 @@
+"""Lists of arcs from objects in memory: graphs of networkx and igraph, matrices, tables, columns and rows.
+
+No package is imported: the objects are only asked for what they hold. `finsler.graphs.digraph.as_digraph` chooses
+the function and makes a `Digraph` of what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# Names by which a column of a table of arcs is recognized, in lower case.
+SOURCE = {"source", "src", "from", "origin", "tail"}
+TARGET = {"target", "dst", "to", "destination", "head"}
+LENGTH = {"weight", "length", "distance", "cost"}
+
+
+class Arcs(NamedTuple):
+    """What every reader gives: arcs between positions, before anything is cleaned."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    lengths: Any  # None: one each
+    n_nodes: int
+    labels: list[Any] | None
+    directed: bool = True
+
+
+def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
+    """Arcs from a networkx graph."""
+    nodes = list(graph)
+    position = {node: i for i, node in enumerate(nodes)}
+    edges = list(graph.edges(data=True))
+    wanted = "weight" if weight == "auto" else weight
+    lengths = None
+    if wanted is not None and (weight != "auto" or any(wanted in data for _, _, data in edges)):
+        missing = [edge for edge in edges if wanted not in edge[2]]
+        if missing:
+            u, v, data = missing[0]
+            raise ValueError(
+                f"The edge from {u!r} to {v!r} has no attribute {wanted!r} (it has {sorted(map(str, data))}; "
+                f"{len(missing)} of {len(edges)} edges lack it). Use weight=None to count arcs."
+            )
+        lengths = [data[wanted] for _, _, data in edges]
+    rows = np.array([position[u] for u, _, _ in edges], dtype=np.int64)
+    columns = np.array([position[v] for _, v, _ in edges], dtype=np.int64)
+    names = nodes if labels is None else check_names(labels, len(nodes))
+    return Arcs(rows, columns, lengths, len(nodes), names, graph.is_directed())
+
+
+def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
+    """Arcs from an igraph graph."""
+    if labels is None and "name" in graph.vs.attributes():
+        labels = graph.vs["name"]
+    found = graph.es.attributes()
+    wanted = "weight" if weight == "auto" else weight
+    if weight not in ("auto", None) and wanted not in found:
+        raise ValueError(f"weight={wanted!r} is not an edge attribute; the graph has {found}.")
+    lengths = graph.es[wanted] if wanted in found else None
+    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    n = graph.vcount()
+    return Arcs(ends[:, 0], ends[:, 1], lengths, n, check_names(labels, n), graph.is_directed())
+
+
+def matrix_arcs(matrix: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
+    """Arcs from a square matrix, sparse or dense."""
+    refuse_name(weight, "a matrix")
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"A matrix of arcs must be square; found shape {matrix.shape}.")
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        rows, columns, lengths = entries.row, entries.col, entries.data
+        if lengths.dtype == bool:
+            rows, columns, lengths = rows[lengths], columns[lengths], lengths[lengths]
+    else:
+        rows, columns = np.nonzero(matrix)  # NaN is not zero: it stays, to be refused by name
+        lengths = matrix[rows, columns]
+    names = check_names(labels, matrix.shape[0])
+    return Arcs(rows, columns, None if weight is None else lengths, matrix.shape[0], names)
+
+
+def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, target: Any) -> Arcs:
+    """Arcs from a pandas table."""
+    if kind == "adjacency":
+        if list(frame.index) != list(frame.columns):
+            raise ValueError("kind='adjacency': the index of the table must equal its columns.")
+        return matrix_arcs(frame.to_numpy(), weight, list(frame.columns) if labels is None else labels)
+    i, j, k = choose_columns(list(frame.columns), source, target, weight)
+    lengths = None if k is None else frame.iloc[:, k].to_numpy()
+    return arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)
+
+
+def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
+    """Arcs from an array: one row per arc, or an adjacency matrix."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("graph is a masked array; pass graph.filled(0), where 0 is no arc.")
+    if kind == "auto" and array.shape in ((2, 2), (3, 3)):
+        raise ValueError(
+            f"a {array.shape} array may be a matrix or a list of arcs; give kind='adjacency' or kind='arcs'."
+        )
+    if kind == "adjacency" or (kind == "auto" and array.ndim == 2 and array.shape[0] == array.shape[1]):
+        return matrix_arcs(np.asarray(array), weight, labels)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ValueError(
+            f"an array of arcs has shape (E, 2) or (E, 3), an adjacency matrix (N, N); found {array.shape}. "
+            "Columns that lie in rows are given as a tuple (source, target[, length])."
+        )
+    columns = list(array.T)
+    if array.dtype.kind == "U":  # all is text here, numbers too
+        columns[2:] = [column.astype(np.float64) for column in columns[2:]]
+    return column_arcs(columns, weight, labels)
+
+
+def row_arcs(rows: list[Any], weight: Any, labels: Any) -> Arcs:
+    """Arcs from a list of tuples, one per arc."""
+    if {type(row) for row in rows} - {tuple} or {len(row) for row in rows} not in (set(), {2}, {3}):
+        raise ValueError(
+            "a list of arcs holds tuples, all (source, target) or all (source, target, length); rows that are lists become "
+            "tuples by [tuple(row) for row in rows]."
+        )
+    return column_arcs(list(zip(*rows, strict=True)) or [(), ()], weight, labels)
+
+
+def column_arcs(columns: Any, weight: Any, labels: Any) -> Arcs:
+    """Arcs from two or three columns: source, target and possibly length."""
+    refuse_name(weight, "a list of arcs")
+    return arcs_between(columns[0], columns[1], None if weight is None else [*columns, None][2], labels)
+
+
+def arcs_between(source: Any, target: Any, lengths: Any, labels: Iterable[Hashable] | None) -> Arcs:
+    """Arcs from columns of node names."""
+    source, target = node_array(source, "source"), node_array(target, "target")
+    sizes = [source.size, target.size] + ([] if lengths is None else [len(lengths)])
+    if len(set(sizes)) > 1:
+        raise ValueError(f"the columns (source, target[, length]) differ in size: {sizes}.")
+    codes, nodes = node_codes(np.stack([source, target], axis=1).ravel(), labels)  # row by row
+    return Arcs(codes[::2], codes[1::2], lengths, len(nodes), nodes)
+
+
+def choose_columns(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[int, int, int | None]:
+    """Positions of the columns of sources, targets and lengths in a table of arcs."""
+
+    def find(wanted: Any, what: str) -> int:
+        if wanted in names:
+            return names.index(wanted)
+        if isinstance(wanted, int) and 0 <= wanted < len(names):
+            return wanted
+        raise ValueError(f"{what}={wanted!r} is not a column; the columns are {names}.")
+
+    def recognize(known: set[str]) -> int | None:
+        return next((i for i, name in enumerate(names) if str(name).lower() in known), None)
+
+    if len(names) < 2:
+        raise ValueError(f"a list of arcs needs two columns, source and target; found {names}.")
+    if (source is None) != (target is None):
+        raise ValueError("give both source and target, or neither.")
+    i, j = recognize(SOURCE), recognize(TARGET)
+    if source is not None:
+        i, j = find(source, "source"), find(target, "target")
+    elif i is None or j is None:
+        i, j = 0, 1
+    if i == j:
+        raise ValueError(f"source and target are the same column, {names[i]!r}.")
+    if weight is None:
+        return i, j, None
+    if weight != "auto":
+        return i, j, find(weight, "weight")
+    k = recognize(LENGTH)
+    if k is None and len(names) == 3:
+        k = 3 - i - j
+    if k is None and len(names) > 3:
+        raise ValueError(
+            f"which column holds the lengths? Give weight= one of {names[:20]}, or None to count arcs. "
+            "(A square table is a matrix, not a list of arcs; embed_matrix reads it.)"
+        )
+    return i, j, k
+
+
+def node_codes(ends: np.ndarray, labels: Iterable[Hashable] | None) -> tuple[np.ndarray, list[Any]]:
+    """Position of each end among the nodes, and the nodes in order."""
+    integers = ends.dtype.kind == "i"
+    if labels is None and integers:
+        nodes, codes = np.unique(ends, return_inverse=True)
+        return codes, nodes.tolist()
+    position: dict[Any, int] = {}
+    try:
+        if labels is None:
+            codes = np.array([position.setdefault(end, len(position)) for end in ends], dtype=np.int64)
+            return codes, list(position)
+        names = check_names(labels) or []
+        by_position = integers and not any(isinstance(name, int | np.integer) for name in names)
+        position = {name: i for i, name in enumerate(range(len(names)) if by_position else names)}
+        codes = np.array([position.get(end, -1) for end in ends.tolist()], dtype=np.int64)
+    except TypeError as error:
+        raise TypeError(f"names of nodes must be hashable: {error}.") from error
+    unknown = np.flatnonzero(codes < 0)
+    if unknown.size:
+        raise ValueError(f"the node {ends.tolist()[unknown[0]]!r} is not among the {len(names)} labels.")
+    return codes, names
+
+
+def node_array(values: Any, what: str) -> np.ndarray:
+    """One column of node names: int64, or objects."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{what} must be a sequence of nodes; found {values!r}.")
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if not isinstance(array, np.ndarray):
+        array = objects(array)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must have one dimension; found shape {array.shape}.")
+    if array.dtype == object and all(isinstance(x, Real) and not isinstance(x, bool) for x in array):
+        array = np.array(array.tolist())
+    if array.dtype.kind == "f":
+        bad = np.flatnonzero(~(np.isfinite(array) & (array == np.floor(array))))
+        if bad.size:
+            raise ValueError(f"{what}[{bad[0]}] is {array[bad[0]]}: a node is an integer or a name.")
+        array = array.astype(np.int64)
+    if array.dtype.kind in "iu" and (array.size == 0 or array.max() <= np.iinfo(np.int64).max):
+        return array.astype(np.int64)
+    array = array.astype(object)
+    for i, name in enumerate(array):
+        if name is None or (isinstance(name, float) and name != name) or type(name).__name__ == "NAType":
+            raise ValueError(f"{what}[{i}] is missing ({name}).")
+    return array
+
+
+def objects(values: Iterable[Any]) -> np.ndarray:
+    """One-dimensional array of Python objects, tuples among them left whole."""
+    items = list(values)
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def check_names(labels: Iterable[Hashable] | None, n_nodes: int | None = None) -> list[Any] | None:
+    """Check that labels are as many as the nodes, and distinct."""
+    if labels is None:
+        return None
+    if isinstance(labels, str | bytes):
+        raise TypeError(f"labels must be a list of names; found {labels!r}.")
+    names = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    if n_nodes is not None and len(names) != n_nodes:
+        raise ValueError(f"labels has {len(names)} names for {n_nodes} nodes.")
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"labels must be distinct; {name!r} is repeated.")
+        seen.add(name)
+    return names
+
+
+def refuse_name(weight: Any, what: str) -> None:
+    """Refuse the name of an attribute or column where there are none."""
+    if weight is not None and weight != "auto":
+        raise ValueError(f"weight={weight!r} names an attribute or a column, and {what} has none.")

@@ -1,0 +1,119 @@
+"""Directed shortest paths as Dask arrays: the graph goes to each worker once, rows stay where they are computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from finsler._dask import active_client, fresh_name, import_dask
+from finsler.graphs import paths
+
+BLOCK_BYTES = 64e6  # of a block of rows, where the user does not say how many rows it has
+
+
+def shortest_paths(
+    graph: Any,
+    sources: ArrayLike | None = None,
+    *,
+    chunks: int | None = None,
+    method: str = "auto",
+    limit: float = np.inf,
+    dtype: DTypeLike = np.float64,
+) -> Any:
+    """Lengths of the shortest directed paths from each source to every node, as a Dask array.
+
+    Parameters
+    ----------
+    graph : scipy sparse matrix or array of shape (N, N)
+        Each stored entry is an arc **from its row to its column** and its value the length. A client that is active sends
+        it to every worker, once.
+    sources : int or sequence of int, optional
+        Where paths start; all nodes by default.
+    chunks : int, optional
+        Rows in a block; about 64 MB by default.
+    method, limit, dtype
+        See :func:`finsler.graphs.paths.shortest_paths`.
+
+    Returns
+    -------
+    dask.array.Array of shape (n_sources, N)
+        In blocks of whole rows, nothing computed yet. Call its ``persist()`` to compute it and leave the rows where they
+        are; ``FinslerMDS(missing="mask").fit`` takes it as it is.
+
+    Examples
+    --------
+    >>> from scipy.sparse import coo_array
+    >>> arcs = coo_array(([1.5, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    >>> shortest_paths(arcs, chunks=2).compute()
+    array([[0. , 1.5, 3.5],
+           [inf, 0. , 2. ],
+           [inf, inf, 0. ]])
+    """
+    dask = import_dask()
+    # No path is followed from no source: this only checks the arguments, here and not on a worker.
+    none = paths.shortest_paths(graph, [], method=method, limit=limit, dtype=dtype)  # type: ignore[arg-type]
+    n = none.shape[1]
+    starts = paths.check_sources(sources, n)
+    if chunks is None:
+        chunks = int(np.clip(BLOCK_BYTES // (none.itemsize * max(n, 1)), 1, max(len(starts), 1)))
+    elif not isinstance(chunks, int | np.integer) or chunks < 1:
+        raise ValueError(f"chunks must be a positive number of rows, got {chunks!r}.")
+    client = active_client()
+    if client is not None:
+        (sent,) = client.scatter([graph], broadcast=True, hash=False)
+    else:
+        sent = dask.delayed(graph, pure=False, traverse=False)
+    find, name = dask.delayed(_rows, pure=False), fresh_name("shortest_paths")
+    blocks = []
+    for k, first in enumerate(range(0, len(starts), int(chunks))):
+        some = starts[first : first + int(chunks)]
+        task = find(sent, some, method, limit, none.dtype, dask_key_name=(name, k))
+        blocks.append(dask.array.from_delayed(task, (len(some), n), dtype=none.dtype, meta=none))
+    return dask.array.concatenate(blocks) if blocks else dask.array.from_array(none)
+
+
+def _rows(graph: Any, sources: NDArray[Any], method: str, limit: float, dtype: Any) -> NDArray[Any]:
+    # One thread each: the worker runs as many of these at a time as it has threads.
+    return paths.shortest_paths(
+        graph, sources, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def pivot_distances(
+    graph: Any,
+    pivots: ArrayLike,
+    *,
+    chunks: int | None = None,
+    method: str = "auto",
+    dtype: DTypeLike = np.float64,
+) -> tuple[Any, Any]:
+    """Distances from some pivots to every node, and from every node to them, as Dask arrays.
+
+    Parameters
+    ----------
+    graph : scipy sparse matrix or array of shape (N, N)
+        Arcs from row to column.
+    pivots : sequence of int
+        Nodes.
+    chunks : int, optional
+        Pivots in a block.
+    method, dtype
+        See :func:`finsler.graphs.paths.shortest_paths`.
+
+    Returns
+    -------
+    from_pivots, to_pivots : dask.array.Array of shape (n_pivots, N)
+        ``from_pivots[k, j]`` is from pivot k to node j, ``to_pivots[k, j]`` from node j to pivot k.
+
+    Examples
+    --------
+    >>> from scipy.sparse import coo_array
+    >>> arcs = coo_array(([1.5, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    >>> from_pivots, to_pivots = pivot_distances(arcs, [1])
+    >>> from_pivots.compute(), to_pivots.compute()
+    (array([[inf, 0., 2.]]), array([[1.5, 0. , inf]]))
+    """
+    from_pivots = shortest_paths(graph, pivots, chunks=chunks, method=method, dtype=dtype)
+    return from_pivots, shortest_paths(graph.T, pivots, chunks=chunks, method=method, dtype=dtype)

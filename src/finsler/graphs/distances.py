@@ -1,0 +1,166 @@
+"""From a digraph to dissimilarities: lengths of shortest paths, and what to do where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.graphs.digraph import Digraph, as_digraph, largest_component
+from finsler.graphs.paths import shortest_paths
+
+POLICIES = ("mask", "largest", "hinge", "raise")
+WEIGHTINGS = {"uniform": 0.0, "inverse": 1.0, "inverse-square": 2.0}
+
+
+def graph_distances(
+    graph: Any,
+    *,
+    hops: bool = False,
+    nodes: Sequence[Any] | None = None,
+    unreachable: str = "mask",
+    connection: str = "strong",
+    far: float | None = None,
+    weighting: str = "uniform",
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+    verbose: bool | int | str = "auto",
+    **reading: Any,
+) -> Dissimilarities:
+    """Lengths of the shortest directed paths between the nodes of a graph.
+
+    Parameters
+    ----------
+    graph : Digraph, networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, or a file
+        Whatever :func:`~finsler.graphs.digraph.as_digraph` reads; ``reading`` holds its options.
+    hops : bool, default=False
+        Count arcs instead of adding their lengths.
+    nodes : sequence of labels, optional
+        Map only these nodes; paths still run through the whole graph.
+    unreachable : {"mask", "largest", "hinge", "raise"}, default="mask"
+        For ordered pairs without a path: leave them out, each direction by itself (a pair that is reachable one way
+        counts one way); keep only the largest connected part; keep them as bounds "at least ``far``"; or refuse.
+    connection : {"strong", "weak"}, default="strong"
+        Which connected part "largest" keeps. In a weak one, pairs without a path are left out as with "mask".
+    far : float, optional
+        Bound for "hinge"; the largest finite distance by default.
+    weighting : {"uniform", "inverse", "inverse-square"}, default="uniform"
+        Weight of a pair at distance d: 1, 1/d or 1/d^2. The last two care more for short distances.
+    dtype : {float64, float32}
+        Type of the matrix.
+    n_jobs, verbose
+        Threads, and the progress line.
+    **reading
+        Options of :func:`~finsler.graphs.digraph.as_digraph`.
+
+    Returns
+    -------
+    Dissimilarities
+        Its ``note`` tells what was left out.
+
+    Examples
+    --------
+    >>> data = graph_distances([("a", "b", 2.0), ("b", "c", 1.0), ("c", "a", 4.0)])
+    >>> data.labels, data.matrix[0].tolist()
+    (['a', 'b', 'c'], [0.0, 2.0, 3.0])
+    """
+    check_choice("unreachable", unreachable, POLICIES)
+    check_choice("connection", connection, ("strong", "weak"))
+    check_choice("weighting", weighting, tuple(WEIGHTINGS))
+    digraph = as_digraph(graph, **reading)
+    digraph, notes = keep_largest(digraph, connection) if unreachable == "largest" else (digraph, [])
+    rows = None if nodes is None else _positions(digraph, nodes)
+    D = shortest_paths(
+        digraph.matrix,
+        rows,
+        method="bfs" if hops else "dijkstra",
+        dtype=dtype,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    if rows is not None:
+        D = np.ascontiguousarray(D[:, rows])
+    labels = digraph.nodes if rows is None else [digraph.nodes[i] for i in rows]
+    n_unreachable = int(np.isinf(D).sum())
+    if n_unreachable:
+        n_pairs = len(D) * (len(D) - 1)
+        count = f"{n_unreachable:,} of {n_pairs:,} ordered pairs have no path"
+        if unreachable == "raise":
+            i, j = np.argwhere(np.isinf(D))[0]
+            raise ValueError(
+                f"{count}, for example from {labels[i]!r} to {labels[j]!r}. Pass unreachable='mask' to leave such pairs "
+                "out, 'hinge' to keep them far apart, or 'largest' to keep the largest connected part."
+            )
+        notes.append(
+            f"{count}; " + ("they are kept far apart." if unreachable == "hinge" else "they are left out.")
+        )
+    missing = "hinge" if unreachable == "hinge" else "mask"
+    data = as_dissimilarities(D, labels=labels, missing=missing, far=far, name="the distances of the graph")
+    if digraph.n_nodes > 1 and rows is None:
+        require_one_piece(digraph)
+    return Dissimilarities(
+        data.matrix,
+        weigh(data, WEIGHTINGS[weighting]),
+        data.labels,
+        note=" ".join([*notes, data.note]).strip(),
+    )
+
+
+def keep_largest(digraph: Digraph, connection: str) -> tuple[Digraph, list[str]]:
+    """Keep the largest connected part, with a note if there is anything else."""
+    part = largest_component(digraph, connection)  # type: ignore[arg-type]
+    if part.n_nodes == digraph.n_nodes:
+        return digraph, []
+    return part, [
+        f"The largest {connection}ly connected part has {part.n_nodes:,} of {digraph.n_nodes:,} nodes; the others were left "
+        "out."
+    ]
+
+
+def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
+    """Weights ``1/d^power`` of the known pairs; those of the data if ``power`` is 0."""
+    if power == 0:
+        return data.weights
+    D = np.abs(data.matrix)
+    known = ~np.eye(len(D), dtype=bool) if data.weights is None else data.weights > 0
+    if (D[known] == 0).any():
+        i, j = np.argwhere(known & (D == 0))[0]
+        raise ValueError(
+            f"weighting by inverse distance needs distances above 0; from {data.name(i)} to {data.name(j)} it is 0. "
+            "Use weighting='uniform'."
+        )
+    return np.where(known, np.where(known, D, 1.0) ** -power, 0.0).astype(D.dtype)
+
+
+def _positions(digraph: Digraph, nodes: Sequence[Any]) -> list[int]:
+    place = {label: i for i, label in enumerate(digraph.nodes)}
+    unknown = [node for node in nodes if node not in place]
+    if unknown:
+        raise ValueError(f"nodes names {unknown[0]!r}, which is not in the graph ({len(unknown)} such).")
+    if len(set(nodes)) < len(nodes):
+        raise ValueError("nodes must name each node once; some are repeated.")
+    return [place[node] for node in nodes]
+
+
+def require_one_piece(digraph: Digraph) -> None:
+    """Raise ``ValueError`` if the graph falls into parts with no arc between them."""
+    n_parts, part = connected_components(digraph.matrix, connection="weak")
+    if n_parts > 1:
+        sizes = np.bincount(part)
+        outside = [digraph.nodes[i] for i in np.flatnonzero(part != np.argmax(sizes))[:5]]
+        raise ValueError(
+            f"The graph falls into {n_parts:,} parts with no arc between them (the largest has {sizes.max():,} of "
+            f"{digraph.n_nodes:,} nodes), which have no common map. Outside the largest: "
+            f"{', '.join(map(repr, outside))}{', ...' if digraph.n_nodes - sizes.max() > 5 else ''}. Pass "
+            "unreachable='largest', with connection='weak' to keep all of the largest part."
+        )
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` if a word is not one of those that have a meaning."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

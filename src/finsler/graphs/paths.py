@@ -1,0 +1,330 @@
+"""Lengths of shortest paths in a digraph, from some nodes or all of them, to memory or to a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from finsler._runtime import Progress, format_bytes, map_blocks, require_memory, thread_count
+from finsler.kernels import paths as kernels
+
+MANY = 32  # sources from which on it pays to renumber the nodes
+MOST_BUCKETS = 1 << 18
+
+
+def shortest_paths(
+    graph: Any,
+    sources: ArrayLike | None = None,
+    *,
+    method: Literal["auto", "dijkstra", "bfs"] = "auto",
+    limit: float = np.inf,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    verbose: bool | int | str = "auto",
+) -> NDArray[Any]:
+    """Lengths of the shortest directed paths from each source to every node.
+
+    Parameters
+    ----------
+    graph : scipy sparse matrix or array of shape (N, N)
+        Each stored entry is an arc **from its row to its column** and its value the length; a stored zero is an
+        arc of length zero, inf is no arc. Among parallel arcs (repeated entries) the shortest counts. CSR is
+        used as it is; CSC, COO, LIL and DOK are converted.
+    sources : int or sequence of int, optional
+        Where paths start, in any order, repeated or not. All nodes by default.
+    method : {"auto", "dijkstra", "bfs"}, default="auto"
+        "dijkstra" adds lengths; "bfs" counts arcs, whatever their lengths. "auto" is "bfs" if all lengths are 1,
+        where both give the same numbers, and "dijkstra" otherwise.
+    limit : float, default=inf
+        Longer paths are not followed: what is farther is inf, as if it were unreachable.
+    dtype : {float64, float32}, optional
+        Type of the result: that of the array `out`, or else float64. Sums are always in float64.
+    out : array of shape (n_sources, N), or path of a ``.npy`` file, optional
+        Where to put the result. A file is filled through a memory map under a temporary name and takes its own
+        name when complete; it may be larger than memory. If an error or Ctrl-C comes first, no file is left,
+        and an older one of that name stays as it was; an array is left partly filled.
+    n_jobs : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    verbose : bool, int or "auto"
+        Progress line.
+
+    Returns
+    -------
+    ndarray of shape (n_sources, N)
+        Row i holds the distances from ``sources[i]``; inf where there is no path. It is `out` if that is an
+        array, and a read-only memory map if it is a file.
+
+    Notes
+    -----
+    The numbers are those of Dijkstra's algorithm to the last bit. They come faster from buckets than from a
+    heap, and faster still for eight nearby sources at a time: `finsler.kernels.paths` says how. Weights of
+    very different sizes, which do not suit buckets, go to a heap.
+
+    Examples
+    --------
+    A one-way street, and a road back from its end that costs nothing:
+
+    >>> import numpy as np
+    >>> from scipy.sparse import coo_array
+    >>> arcs = coo_array(([1.5, 2.0, 0.0], ([0, 1, 2], [1, 2, 1])), shape=(4, 4))
+    >>> shortest_paths(arcs)
+    array([[0. , 1.5, 3.5, inf],
+           [inf, 0. , 2. , inf],
+           [inf, 0. , 0. , inf],
+           [inf, inf, inf, 0. ]])
+    >>> shortest_paths(arcs, sources=[0], method="bfs")
+    array([[ 0.,  1.,  2., inf]])
+    """
+    if method not in ("auto", "dijkstra", "bfs"):
+        raise ValueError(f"method must be 'auto', 'dijkstra' or 'bfs', got {method!r}.")
+    if not limit >= 0:
+        raise ValueError(f"limit must be zero or more, got {limit!r}.")
+    n, arcs = _arcs(graph, check_lengths=method != "bfs")
+    starts = check_sources(sources, n)
+    shape = (len(starts), n)
+    kind = _result_type(dtype, out, shape)
+    _check_memory(shape, len(arcs[1]), 0 if out is not None else kind.itemsize, n_jobs)
+    hops = method == "bfs" or (method == "auto" and len(arcs[2]) > 0 and bool(np.all(arcs[2] == 1)))
+    fill = partial(_fill, arcs, starts, hops, float(min(limit, np.finfo(float).max)), n_jobs, verbose)
+    if out is None:
+        out = np.empty(shape, kind)
+    elif not isinstance(out, np.ndarray):
+        return _fill_file(Path(out), shape, kind, fill)
+    fill(out)
+    return out
+
+
+def _fill(
+    arcs: tuple[NDArray[Any], ...],
+    starts: NDArray[np.uint32],
+    hops: bool,
+    limit: float,
+    n_jobs: int | None,
+    verbose: bool | int | str,
+    out: NDArray[Any],
+) -> None:
+    """Compute the rows, block by block."""
+    n, count = out.shape[1], len(starts)
+    if not out.size:
+        return
+    place = np.arange(n, dtype=np.uint32)
+    order = np.arange(count)
+    many = count >= MANY
+    if many:
+        arcs, place = _renumber(arcs)
+        starts = place[starts]
+        order = np.argsort(starts, kind="stable")
+        if not hops:
+            order = order[kernels.gather(arcs[0], arcs[1], starts[order], 16 * n // count)]
+    methods = _methods(arcs, place, limit, hops, many)
+    hopeless: set[int] = set()  # methods that gave up a row: spares the other blocks the attempt
+    # Blocks of 2 to 100 ms: long enough for a thread, and short enough for Ctrl-C and an even end.
+    work = n + len(arcs[1]) // 4
+    rows = int(np.clip(count // 16, 100_000 // work + 1, 4_000_000 // work + 1))
+    rows = -(-rows // kernels.LANES) * kernels.LANES if many else rows
+    progress = Progress("shortest paths", verbose)
+    lock, finished = Lock(), 0
+    target = np.asarray(out)  # a memory map is an array to the kernels
+
+    def task(block: int, start: int, stop: int) -> None:
+        nonlocal finished
+        left = order[start:stop]
+        for which, run in enumerate(methods):
+            if len(left) and which not in hopeless:
+                done = run(starts[left], left, target)
+                if done == 0:
+                    hopeless.add(which)
+                left = left[done:]
+        with lock:
+            finished += stop - start
+            progress.update(f"{finished} of {count} rows")
+
+    try:
+        map_blocks(task, [*range(0, count, rows), count], n_jobs)
+    finally:
+        progress.close(f"{finished} of {count} rows")
+
+
+def _methods(
+    arcs: tuple[NDArray[Any], ...], place: NDArray[np.uint32], limit: float, hops: bool, many: bool
+) -> Sequence[Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], int]]:
+    """Kernels to try in turn on ``(starts, rows, out)``; each says how many rows it did, the last does all."""
+    indptr, indices, weights = arcs
+    n = len(place)
+    if hops:
+        return [partial(kernels.hops, indptr, indices, place, limit)]
+    heap = partial(kernels.heap, indptr, indices, weights, place, limit)
+    # Narrow buckets serve few nodes twice, wide ones leave few buckets empty. Nodes with many arcs are left by
+    # their shortest ones, so the width goes down with the degree.
+    longest = weights[weights < np.inf].max(initial=0)
+    usual = weights[:: 1 + len(weights) // 10_000]
+    usual = usual[(usual > 0) & (usual < np.inf)]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        per_length = max(2.0, len(weights) / n / 2) / np.median(usual if len(usual) else [longest or 1.0])
+        turn = longest * per_length + 3
+    if not turn <= MOST_BUCKETS:
+        return [heap]
+    n_buckets = 1 << int(np.ceil(np.log2(turn)))
+
+    def wheel(shape: tuple[int, ...], starts: NDArray[Any], rows: NDArray[Any], out: NDArray[Any]) -> int:
+        labels = np.empty(shape)
+        return kernels.wheel(
+            indptr, indices, weights, place, limit, starts, rows, out, labels, per_length, n_buckets
+        )
+
+    return [partial(wheel, (n, kernels.LANES)), partial(wheel, (n,)), heap][0 if many else 1 :]
+
+
+def _renumber(arcs: tuple[NDArray[Any], ...]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.uint32]]:
+    """Number the nodes so that neighbors are near in memory; node i becomes ``place[i]``."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    indptr, indices, weights = arcs
+    n = len(indptr) - 1
+    pattern = csr_array((np.ones(len(indices), bool), indices.astype(np.int32), indptr), shape=(n, n))
+    node = reverse_cuthill_mckee(pattern)
+    place = np.empty(n, np.uint32)
+    place[node] = np.arange(n)
+    counts = np.diff(indptr)[node]
+    pointer = np.concatenate([[0], np.cumsum(counts)])
+    arc = np.repeat(indptr[node] - pointer[:-1], counts) + np.arange(len(indices))
+    return (pointer, place[indices[arc]], weights[arc]), place
+
+
+def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...]]:
+    """Row pointers, targets and lengths of the arcs, checked; nothing is summed, sorted or changed in place."""
+    if not issparse(graph):
+        raise TypeError(
+            f"graph must be a scipy sparse matrix, found {type(graph).__name__}. Make one with "
+            "scipy.sparse.csr_array; it takes zeros of a dense matrix for no arc."
+        )
+    matrix: Any = graph
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"graph must be square, one row and one column for each node; found {matrix.shape}.")
+    if matrix.format in ("bsr", "dia"):
+        raise ValueError(
+            f"graph is in {matrix.format.upper()} format, which fills up with zeros that are no arcs. Convert it "
+            "with .tocsr(), and .eliminate_zeros() unless zero is a length."
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"graph must hold real numbers, found {matrix.dtype}.")
+    n = matrix.shape[0]
+    if matrix.format == "csr":
+        indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    else:
+        entries = matrix.tocoo()  # whose own tocsr() would add parallel arcs up
+        order = np.argsort(entries.row, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=n))])
+        indices, data = entries.col[order], entries.data[order]
+    m = int(indptr[-1])
+    if (
+        len(indptr) != n + 1
+        or indptr[0] != 0
+        or np.any(np.diff(indptr) < 0)
+        or m > min(len(indices), len(data))
+    ):
+        raise ValueError("graph is not a valid CSR matrix: its row pointers do not fit its entries.")
+    indices, data = indices[:m], data[:m]
+    if m and not (indices.min() >= 0 and indices.max() < n):
+        raise ValueError(f"graph is not a valid CSR matrix: it has a column outside 0..{n - 1}.")
+    weights = np.ascontiguousarray(data, np.float64)
+    if check_lengths and not (m == 0 or weights.min() >= 0):  # the least of some NaN is NaN
+        arc = int(np.flatnonzero(~(weights >= 0))[0])
+        row = int(np.searchsorted(indptr, arc, side="right")) - 1
+        cure = (
+            "Remove the entry if there is no arc."
+            if np.isnan(weights[arc])
+            else "Lengths must be zero or more; turn similarities into dissimilarities first."
+        )
+        raise ValueError(
+            f"graph has the length {weights[arc]} from node {row} to node {indices[arc]}. {cure}"
+        )
+    absent = weights == np.inf
+    if absent.any():
+        rows = np.repeat(np.arange(n), np.diff(indptr))[~absent]
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        indices, weights = indices[~absent], weights[~absent]
+    return n, (indptr.astype(np.int64), indices.astype(np.uint32), weights)
+
+
+def check_sources(sources: ArrayLike | None, n: int) -> NDArray[np.uint32]:
+    """Nodes where paths start, all of them by default, or an error that shows the first that is none."""
+    if sources is None:
+        return np.arange(n, dtype=np.uint32)
+    nodes = np.atleast_1d(np.asarray(sources))
+    if nodes.ndim != 1 or (nodes.size and nodes.dtype.kind not in "iu"):
+        raise TypeError(
+            f"sources must be a list of integers, found shape {nodes.shape} and dtype {nodes.dtype}. "
+            "Turn a mask into integers with numpy.flatnonzero."
+        )
+    outside = np.flatnonzero((nodes < 0) | (nodes >= n))
+    if outside.size:
+        where = outside[0]
+        raise ValueError(f"sources must be in 0..{n - 1}: sources[{where}] is {nodes[where]}.")
+    return nodes.astype(np.uint32)
+
+
+def _result_type(dtype: DTypeLike | None, out: Any, shape: tuple[int, int]) -> np.dtype[Any]:
+    if isinstance(out, np.ndarray):
+        fits = out.shape == shape and out.flags.c_contiguous and out.flags.writeable
+        if not fits or (dtype is not None and out.dtype != dtype):
+            wanted = f"{np.dtype(dtype).name} " if dtype is not None else ""
+            raise ValueError(
+                f"out must be a writeable C-contiguous {wanted}array of shape {shape}, found {out.dtype} "
+                f"of shape {out.shape}."
+            )
+        dtype = out.dtype
+    elif out is not None and (not isinstance(out, str | os.PathLike) or Path(out).suffix != ".npy"):
+        raise ValueError(f"out must be None, an array or the path of a .npy file, got {out!r}.")
+    kind = np.dtype(np.float64 if dtype is None else dtype)
+    if kind not in (np.float64, np.float32):
+        raise TypeError(f"dtype must be float64 or float32, found {kind}.")
+    return kind
+
+
+def _check_memory(shape: tuple[int, int], arcs: int, itemsize: int, n_jobs: int | None) -> None:
+    rows, n = shape
+    threads = min(thread_count(n_jobs), rows)
+    working = 60.0 * arcs + 40.0 * n + threads * n * (8.0 * kernels.LANES + 12)
+    require_memory(
+        working + float(rows) * n * itemsize,
+        f"Shortest paths between {rows} and {n} nodes",
+        'Use dtype="float32", fewer sources, or out="distances.npy", which writes to a file.',
+    )
+
+
+def _fill_file(
+    path: Path, shape: tuple[int, int], kind: np.dtype[Any], fill: Callable[[NDArray[Any]], None]
+) -> NDArray[Any]:
+    """Fill a memory map beside ``path``, rename it when complete, and open it for reading."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into.")
+    size = shape[0] * shape[1] * kind.itemsize
+    free = shutil.disk_usage(path.parent).free
+    if size > free:
+        raise OSError(f"{str(path)!r} needs {format_bytes(size)} and its disk has {format_bytes(free)} free.")
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    try:
+        rows = np.lib.format.open_memmap(temporary, mode="w+", dtype=kind, shape=shape)
+        if hasattr(os, "posix_fallocate"):  # a disk that fills up under a memory map would kill the process
+            with open(temporary, "r+b") as file:
+                os.posix_fallocate(file.fileno(), 0, max(1, temporary.stat().st_size))
+        fill(rows)
+        rows.flush()
+        del rows
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return np.load(path, mmap_mode="r")

@@ -1,0 +1,360 @@
+"""A few pivots in place of all pairs: distances of every node from and to each of them.
+
+After M. Ortmann, M. Klimenta and U. Brandes, "A sparse stress model" (2016): a pivot stands for the nodes of its
+region, those that have no nearer pivot, and weighs as much as they do together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils import check_random_state
+
+from finsler._runtime import Progress, map_blocks, require_memory
+from finsler.graphs.digraph import Digraph
+from finsler.graphs.paths import shortest_paths
+from finsler.kernels import pivots as kernels
+
+Array = NDArray[Any]
+
+BATCH = 8  # pivots chosen at a time, so that threads have something to share
+BLOCK = 4096  # nodes handled at a time
+SHARPNESS = 4  # a node belongs to pivots at distances S in the proportions 1/S^4
+CORE = 0.01  # share of the nodes from which on the largest part connected both ways is a core
+
+
+@dataclass(frozen=True, eq=False)
+class PivotDistances:
+    """Distances between N nodes and h pivots.
+
+    Attributes
+    ----------
+    pivots : ndarray of int of shape (h,)
+        Positions of the pivots.
+    out_of : ndarray of shape (N, h)
+        Distance from the node to the pivot; small integers for hops, else float32.
+    into : ndarray of shape (N, h)
+        Distance from the pivot to the node.
+    region : ndarray of int of shape (N,)
+        Number of the pivot in whose region a node is; -1 if no path joins it with any pivot.
+    mass_ahead, mass_behind : ndarray of shape (h,)
+        Nodes of the region that the pivot can reach, and that can reach the pivot: what it stands for at the end
+        of a path from a node, and at the beginning of a path to a node.
+    radius : ndarray of shape (h,)
+        Root mean square distance of the nodes of the region from their pivot.
+    far : float
+        Entries from here on stand for "no path".
+    """
+
+    pivots: Array
+    out_of: Array
+    into: Array
+    region: Array
+    mass_ahead: Array
+    mass_behind: Array
+    radius: Array
+    far: float
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.out_of)
+
+    @property
+    def n_pivots(self) -> int:
+        """Number of pivots."""
+        return len(self.pivots)
+
+    @property
+    def n_unreachable(self) -> int:
+        """Ordered pairs of a node and a pivot without a path."""
+        return sum(int((block >= self.far).sum()) for block in _slices(self.out_of, self.into))
+
+    @property
+    def largest(self) -> float:
+        """Largest distance of a node from or to a pivot."""
+        return max(
+            float(block.max(initial=0, where=block < self.far)) for block in _slices(self.out_of, self.into)
+        )
+
+    def between(self) -> Array:
+        """Distances from pivot to pivot, (h, h), inf where there is no path."""
+        D = self.out_of[self.pivots].astype(float)
+        return np.where(self.far <= D, np.inf, D)
+
+
+def pivot_distances(
+    graph: Digraph,
+    n_pivots: int = 100,
+    *,
+    hops: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: bool | int | str = "auto",
+) -> PivotDistances:
+    """Choose pivots that lie far from each other and measure the paths from and to them.
+
+    Each batch of eight takes the node farthest from all pivots so far, three drawn with a chance that grows with the square
+    of that distance, and four drawn from the core, the largest part that is connected both ways (or, if there is none
+    to speak of, the nodes with most arcs): far ones cover the whole graph, but alone they would be its dead ends; those of
+    the core see most of the others, one way or the other.
+
+    Parameters
+    ----------
+    graph : Digraph
+    n_pivots : int
+        Number of pivots; all nodes if there are fewer.
+    hops : bool
+        Count arcs instead of adding their lengths.
+    random_state : int, RandomState instance or None
+        Seed of the choice.
+    n_jobs, verbose
+        Threads (the numbers do not depend on them), and the progress line.
+
+    Examples
+    --------
+    >>> from finsler.graphs.digraph import as_digraph
+    >>> ring = as_digraph([(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> data = pivot_distances(ring, 4)
+    >>> data.between()[np.argsort(data.pivots)][:, np.argsort(data.pivots)]
+    array([[0., 1., 2., 3.],
+           [3., 0., 1., 2.],
+           [2., 3., 0., 1.],
+           [1., 2., 3., 0.]])
+    """
+    if isinstance(n_pivots, bool) or not isinstance(n_pivots, Integral) or n_pivots < 1:
+        raise ValueError(f"n_pivots must be a whole number of at least 1, got {n_pivots!r}.")
+    n = graph.n_nodes
+    h = min(int(n_pivots), n)
+    hops = hops or not graph.weighted
+    require_memory(
+        (2.0 * h + 4 * BATCH) * n * (2 if hops else 4) + 30.0 * graph.n_arcs,
+        f"Distances between {n:,} nodes and {h} pivots",
+        "Use fewer pivots.",
+    )
+    rng = check_random_state(random_state)
+    measure = _Hops(graph, n_jobs) if hops else _Lengths(graph, n_jobs)
+    progress = Progress("pivots", verbose)
+    degree = _degree(graph.matrix)
+    core = _core(graph, degree, h)
+    pivots = rng.choice(np.flatnonzero(core), 1)
+    apart = np.full(n, np.inf)  # of each node from the pivots so far
+    out_of, into = (np.empty((n, h), measure.dtype) for _ in range(2))
+    done = 0
+    while True:
+        progress.update(f"{done} of {h}")
+        rows = measure.rows(pivots[done:])
+        for part, target in zip(rows, (into, out_of), strict=True):
+            _transpose(part, done, target, n_jobs)
+        _lower(apart, rows, measure.far, n_jobs)
+        done = len(pivots)
+        if done == h:
+            break
+        pivots = np.concatenate([pivots, _choose(apart, pivots, core, degree, min(BATCH, h - done), rng)])
+    progress.close(f"{h} of {h}")
+    if hops and max(int(part[part < kernels.FAR].max(initial=0)) for part in _slices(out_of, into)) < 255:
+        out_of, into = (_narrow(part) for part in (out_of, into))
+        return _with_regions(pivots, out_of, into, 255.0, n_jobs)
+    return _with_regions(pivots, out_of, into, measure.far, n_jobs)
+
+
+class _Hops:
+    """Rows of hops, two bytes each."""
+
+    dtype: Any = np.uint16
+    far = float(kernels.FAR)
+
+    def __init__(self, graph: Digraph, n_jobs: int | None):
+        self.ways = [_arcs(graph.matrix), _arcs(graph.matrix.T.tocsr())]
+        self.n_jobs = n_jobs
+
+    def rows(self, starts: Array) -> tuple[Array, Array]:
+        """Hops from each start to all nodes, and from all nodes to each start."""
+        n, k = len(self.ways[0][0]) - 1, len(starts)
+        out = np.empty((2, k, n), np.uint16)
+
+        def task(block: int, first: int, stop: int) -> None:
+            queue = np.empty(n, np.uint32)
+            for row in range(first, stop):
+                way, p = divmod(row, k)
+                if kernels.hops_row(*self.ways[way], starts[p], out[way, p], queue) < 0:
+                    raise ValueError("hops: a path has more than 65,534 arcs; use hops=False.")
+
+        map_blocks(task, np.arange(2 * k + 1), self.n_jobs)
+        return out[0], out[1]
+
+
+class _Lengths:
+    """Rows of lengths of paths, four bytes each."""
+
+    dtype: Any = np.float32
+    far = float(np.finfo(np.float32).max)
+
+    def __init__(self, graph: Digraph, n_jobs: int | None):
+        self.ways = [graph.matrix, graph.matrix.T.tocsr()]
+        self.n_jobs = n_jobs
+
+    def rows(self, starts: Array) -> tuple[Array, Array]:
+        """Lengths from each start to all nodes, and from all nodes to each start."""
+        ahead, back = (
+            np.minimum(
+                shortest_paths(
+                    way, starts, method="dijkstra", dtype=np.float32, n_jobs=self.n_jobs, verbose=False
+                ),
+                np.float32(self.far),
+            )
+            for way in self.ways
+        )
+        return ahead, back
+
+
+def _arcs(matrix: Any) -> tuple[Array, Array]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32)
+
+
+def _transpose(rows: Array, first: int, out: Array, n_jobs: int | None) -> None:
+    map_blocks(
+        lambda _, start, stop: kernels.into_columns(rows, start, stop, first, out), blocks(len(out)), n_jobs
+    )
+
+
+def _lower(apart: Array, rows: tuple[Array, Array], far: float, n_jobs: int | None) -> None:
+    """Lower the distances from the nearest pivot by some more pivots."""
+
+    def task(_: int, start: int, stop: int) -> None:
+        for ahead, back in zip(*rows, strict=True):
+            kernels.closer(ahead, back, far, start, stop, apart)
+
+    map_blocks(task, blocks(len(apart)), n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Relayed:
+    """Random pairs of nodes with distances guessed from the pivots that lie between and around them.
+
+    Attributes
+    ----------
+    partner : ndarray of int of shape (N, k)
+        In each of k rounds every node has one partner, whose partner it is; a node that is left over has itself.
+    there : ndarray of float32 of shape (N, k)
+        Guessed distance from the node to its partner, -1 where no pivot lies between.
+    error : float
+        Root mean square error of such guesses, relative, on pairs of pivots.
+    """
+
+    partner: Array
+    there: Array
+    error: float
+
+
+def relayed_pairs(
+    data: PivotDistances, rounds: int, rng: np.random.RandomState, n_jobs: int | None = None
+) -> Relayed:
+    """Pair the nodes at random and guess how far they are apart.
+
+    The triangle inequality gives two bounds through the pivots. Where between them the distance lies, pairs of pivots
+    tell, whose own distance is known: a linear rule is fitted to them.
+    """
+    n, h = data.out_of.shape
+    rows = np.empty((h * h, 3))
+    count = kernels.calibrate(data.out_of, data.into, data.far, data.pivots, rows)
+    low, high, D = rows[:count].T
+    terms = np.column_stack([np.ones(count), low, high])
+    rule = np.linalg.lstsq(terms, D, rcond=None)[0] if count > 3 else np.array([0.0, 0.5, 0.5])
+    guess = np.clip(terms @ rule, low, high)
+    error = float(np.sqrt(((guess - D) ** 2).sum() / (D @ D))) if count and D.any() else np.inf
+    partner = np.empty((n, rounds), np.int32)
+    for k in range(rounds):
+        order = rng.permutation(n).astype(np.int32)
+        half = n // 2
+        first, second = order[:half], order[half : 2 * half]
+        partner[first, k], partner[second, k] = second, first
+        partner[order[2 * half :], k] = order[2 * half :]
+    there = np.empty((n, rounds), np.float32)
+
+    def task(_: int, start: int, stop: int) -> None:
+        kernels.relay_block(data.out_of, data.into, data.far, rule, partner, start, stop, there)
+
+    map_blocks(task, blocks(n), n_jobs)
+    return Relayed(partner, there, error)
+
+
+def blocks(n: int) -> Array:
+    """Edges of blocks of nodes, the same whatever the number of threads."""
+    return np.unique(np.append(np.arange(0, n, BLOCK), n))
+
+
+def _core(graph: Digraph, degree: Array, h: int) -> Array:
+    """Which nodes are in the largest part that is connected both ways; if that is small, the nodes with most arcs."""
+    _, part = connected_components(graph.matrix, directed=True, connection="strong")
+    sizes = np.bincount(part)
+    if sizes.max() >= CORE * len(part):
+        return np.asarray(part == np.argmax(sizes))
+    return np.asarray(degree >= np.partition(degree, -min(4 * h, len(degree)))[-min(4 * h, len(degree))])
+
+
+def _degree(matrix: Any) -> Array:
+    """Arcs that leave or enter each node."""
+    n = matrix.shape[0]
+    return np.asarray(np.diff(matrix.indptr) + np.bincount(matrix.indices, minlength=n))
+
+
+def _choose(
+    apart: Array, pivots: Array, core: Array, degree: Array, count: int, rng: np.random.RandomState
+) -> Array:
+    """Half far from all pivots: the farthest node, then some drawn by the square of their distance; half of the core."""
+    finite = np.isfinite(apart)
+    chance = np.where(finite, apart, 0.0) ** 2
+    # Nodes that no pivot sees want a pivot of their own; one with many arcs is likely to see many of them.
+    if not finite.all():
+        unseen = degree[~finite]
+        chance[~finite] = max(float(chance.max()), 1.0) * unseen / max(int(unseen.max()), 1)
+    if not chance.any():  # all nodes are at no distance from a pivot
+        chance[np.setdiff1d(np.arange(len(apart)), pivots)[:1]] = 1.0
+    found = [int(np.argmax(chance))]
+    running = np.cumsum(chance)
+    while len(found) < max(1, count // 2):
+        node = int(np.searchsorted(running, rng.uniform() * running[-1], side="right"))
+        node = min(node, len(apart) - 1)
+        if node in found:
+            break  # hardly any other is left
+        found.append(node)
+    free = core.copy()
+    free[pivots] = free[found] = False
+    if np.count_nonzero(free) < count - len(found):
+        free[:] = True
+        free[pivots] = free[found] = False
+    return np.array(found + rng.choice(np.flatnonzero(free), count - len(found), replace=False).tolist())
+
+
+def _slices(*parts: Array) -> Any:
+    for part in parts:
+        for start in range(0, len(part), 1 << 16):
+            yield part[start : start + (1 << 16)]
+
+
+def _narrow(part: Array) -> Array:
+    """Hops in one byte each, 255 for no path."""
+    return np.minimum(part, 255).astype(np.uint8)
+
+
+def _with_regions(
+    pivots: Array, out_of: Array, into: Array, far: float, n_jobs: int | None
+) -> PivotDistances:
+    n, h = out_of.shape
+    region = np.empty(n, np.int32)
+    edges = blocks(n)
+    sums = np.zeros((3, len(edges) - 1, h))
+
+    def task(block: int, start: int, stop: int) -> None:
+        kernels.share(out_of, into, far, SHARPNESS, start, stop, *sums[:, block], region)
+
+    map_blocks(task, edges, n_jobs)
+    ahead, behind, spread = sums.sum(axis=1)
+    radius = np.sqrt(spread / np.maximum(np.maximum(ahead, behind), np.finfo(float).tiny))
+    return PivotDistances(pivots, out_of, into, region, ahead, behind, radius, far)

@@ -1,0 +1,317 @@
+"""All models on the same data, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from finsler._runtime import Progress
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.geometry.asymmetry import asymmetry_report
+from finsler.models.fits import Array, Fit, Observations, Settings
+from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly
+from finsler.models.randers import randers_map
+from finsler.models.skew import drift_vectors, gower
+from finsler.models.slide import slide_vector
+from finsler.models.symmetric import symmetric_isomap, symmetric_mds
+from finsler.solvers.smacof import smacof
+
+# By the names that `models` takes. All but Isomap start from, or rest on, the map of the symmetrized data.
+MODELS: dict[str, Callable[[Observations, Settings, Fit], Fit]] = {
+    "symmetric": lambda observed, settings, base: base,
+    "isomap": lambda observed, settings, base: symmetric_isomap(observed, settings),
+    "randers": randers_map,
+    "slide": slide_vector,
+    "hill": lambda observed, settings, base: fit_jointly(HillClimbing(), observed, settings, base),
+    "radius": lambda observed, settings, base: fit_jointly(RadiusDistance(), observed, settings, base),
+    "gower": gower,
+    "drift": drift_vectors,
+    "drift-fitted": lambda observed, settings, base: drift_vectors(observed, settings, base, fitted=True),
+}
+# A difference of the two ways below this share of the largest distance is rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRecord:
+    """A line of the table."""
+
+    name: str  #: As `models` takes it.
+    model: str  #: As people read it.
+    normalized_stress: float  #: ``sqrt(sum w (d - D)^2 / sum w D^2)`` over ordered pairs.
+    sign_accuracy: (
+        float | None
+    )  #: Share of the asymmetric pairs whose dearer way is the model's; None for symmetric models.
+    weighted_sign_accuracy: float | None  #: The same, each pair counting by ``w |D_ij - D_ji|``.
+    asymmetry_shown: (
+        float | None
+    )  #: ``1 - sum w (a - A)^2 / sum w A^2`` of the skew parts; 0 for a symmetric model.
+    n_parameters: int  #: Free numbers.
+    seconds: float  #: The map that it starts from included.
+    status: str  #: "converged", "max_iter" or "closed_form".
+    fit: Fit = field(repr=False)  #: The fitted model itself.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as plain numbers and strings, without the fit."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "fit"}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare_models` found, best fit first; print it to read it."""
+
+    records: list[ModelRecord]
+    n_points: int
+    n_components: int
+    n_pairs: int  #: Ordered pairs that count.
+    n_asymmetric: int  #: Unordered pairs known both ways whose values differ.
+    n_init: int
+    verdict: str  #: Of `asymmetry_report`: what a Randers map can show.
+
+    def __iter__(self) -> Iterator[ModelRecord]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, name: str) -> ModelRecord:
+        for record in self.records:
+            if record.name == name:
+                return record
+        raise KeyError(
+            f"There is no model {name!r} here; there are {', '.join(r.name for r in self.records)}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the comparison as plain Python values, ready for JSON."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "records"}
+        return {**plain, "models": [record.to_dict() for record in self.records]}
+
+    def _rows(self) -> list[list[str]]:
+        titles = ["model", "stress", "sign", "by size", "shown", "parameters", "seconds"]
+        return [
+            titles,
+            *(
+                [
+                    record.model + ("*" if record.status == "max_iter" else ""),
+                    f"{record.normalized_stress:.4f}",
+                    _percent(record.sign_accuracy),
+                    _percent(record.weighted_sign_accuracy),
+                    _percent(record.asymmetry_shown),
+                    f"{record.n_parameters:,}",
+                    f"{record.seconds:.2f}",
+                ]
+                for record in self.records
+            ),
+        ]
+
+    def _heading(self) -> str:
+        return (
+            f"{self.n_points:,} points in {self.n_components} dimensions, {self.n_pairs:,} ordered pairs, "
+            f"{self.n_asymmetric:,} pairs asymmetric, starts: {self.n_init}"
+        )
+
+    def _footnote(self) -> str:
+        return "* not converged" if any(record.status == "max_iter" for record in self.records) else ""
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+            )
+            for row in rows
+        ]
+        lines.insert(1, "-" * len(lines[0]))
+        return "\n".join([self._heading(), *lines, *filter(None, [self._footnote()]), fill(self.verdict, 84)])
+
+    def to_markdown(self) -> str:
+        """Give the table as Markdown, the least stress in bold."""
+        rows = self._rows()
+        rows[1][1] = f"**{rows[1][1]}**"
+        ruler = ["---", *(["---:"] * (len(rows[0]) - 1))]
+        table = "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], ruler, *rows[1:]])
+        return "\n\n".join([f"{self._heading()}.", table, *filter(None, [self._footnote()]), self.verdict])
+
+
+def compare_models(
+    D: ArrayLike | Dissimilarities,
+    n_components: int = 2,
+    *,
+    weights: ArrayLike | None = None,
+    labels: Sequence[Any] | None = None,
+    missing: str = "raise",
+    models: Sequence[str] | None = None,
+    n_init: int = 4,
+    max_iter: int = 2000,
+    tol: float = 1e-9,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: bool | int | str = "auto",
+) -> Comparison:
+    """Fit the older models of asymmetric data and ours to the same pairs, at the same dimension.
+
+    All are judged by the same raw stress over the same ordered pairs with the same weights. They do not have equally many
+    parameters; the table counts them.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n), DataFrame or Dissimilarities
+        Dissimilarities from row to column.
+    n_components : int
+        Dimension of every map.
+    weights : array-like of shape (n, n), optional
+        Weight of each ordered pair.
+    labels : sequence, optional
+        Names of the points, for messages.
+    missing : {"raise", "mask"}
+        NaN and inf are refused, or left out.
+    models : sequence of str, optional
+        Some of "symmetric", "isomap", "randers", "slide", "hill", "radius", "gower", "drift" and "drift-fitted"; all by
+        default.
+    n_init : int
+        Starts: for each model that is fitted as a whole the map of the symmetrized data, itself the best of so many, and
+        ``n_init - 1`` random ones.
+    max_iter, tol
+        Of the iterations from each start.
+    random_state : int, RandomState instance or None
+        Seed of the random starts, which are the same for all models.
+    n_jobs : int, optional
+        Threads of our solver; all cores by default.
+    verbose : bool, int or "auto"
+        Progress line: "auto" shows one on a terminal after two seconds.
+
+    Returns
+    -------
+    Comparison
+        Records, best fit first. It prints as a table; ``to_dict()`` is ready for JSON.
+
+    Examples
+    --------
+    >>> from finsler.models import compare_models
+    >>> from finsler.geometry.randers import randers_distances
+    >>> D = randers_distances(np.random.default_rng(1).normal(size=(12, 2)), drift=0.4)
+    >>> table = compare_models(D, models=["symmetric", "slide", "randers"], n_init=1)
+    >>> [record.name for record in table]
+    ['randers', 'slide', 'symmetric']
+    >>> table["randers"].sign_accuracy
+    1.0
+    """
+    data = as_dissimilarities(D, weights, labels=labels, missing=missing)
+    if data.n_points < 3:
+        raise ValueError(f"D has {data.n_points} points; models can be compared on 3 or more.")
+    if isinstance(models, str):
+        raise TypeError(f"models must be a sequence of names, got the string {models!r}.")
+    names = list(MODELS) if models is None else list(dict.fromkeys(models))
+    for name in names:
+        if name not in MODELS:
+            raise ValueError(f"models: there is no {name!r}; there are {', '.join(MODELS)}.")
+    observed = Observations.of(data)
+    if not (observed.D > 0).any():
+        raise ValueError("All dissimilarities in D are zero; there is nothing to fit.")
+    seed = np.random.SeedSequence().generate_state(1)[0] if random_state is None else random_state
+    if isinstance(seed, np.random.RandomState):  # every model must draw the same starts
+        seed = seed.randint(2**31 - 1)
+    settings = Settings(n_components, n_init, max_iter, tol, int(seed), n_jobs, False)
+
+    progress = Progress("Comparing", verbose)
+    progress.update("symmetrized MDS")
+    smacof(
+        data, n_components, "auto", max_iter=1, n_jobs=n_jobs, verbose=False
+    )  # compile before the clock starts
+    base = symmetric_mds(observed, settings)
+    records = []
+    for name in names:
+        progress.update(name)
+        records.append(_record(name, MODELS[name](observed, settings, base), observed))
+    progress.close(f"{len(records)} models")
+    there = _known_both_ways(observed)
+    return Comparison(
+        records=sorted(records, key=lambda record: record.normalized_stress),
+        n_points=data.n_points,
+        n_components=n_components,
+        n_pairs=int(np.count_nonzero(observed.W)),
+        n_asymmetric=int(np.count_nonzero(there & (observed.D != observed.D.T))) // 2,
+        n_init=n_init,
+        verdict=asymmetry_report(data.matrix, data.weights, labels=data.labels, n_jobs=n_jobs).verdict,
+    )
+
+
+def _known_both_ways(observed: Observations) -> NDArray[np.bool_]:
+    return (observed.W > 0) & (observed.W.T > 0)
+
+
+def _record(name: str, fit: Fit, observed: Observations) -> ModelRecord:
+    plain, weighted = (None, None) if fit.symmetric else sign_accuracy(observed, fit.distances)
+    return ModelRecord(
+        name=name,
+        model=fit.model,
+        normalized_stress=observed.normalized_stress(fit.distances),
+        sign_accuracy=plain,
+        weighted_sign_accuracy=weighted,
+        asymmetry_shown=asymmetry_shown(observed, fit.distances),
+        n_parameters=fit.n_parameters,
+        seconds=fit.seconds,
+        status=fit.status,
+        fit=fit,
+    )
+
+
+def _pair_weights(observed: Observations) -> Array:
+    """Harmonic means of the two weights, as in `finsler.geometry.heights`; 0 where one is unknown."""
+    W = observed.W
+    k = W + W.T
+    return np.divide(2 * W * W.T, k, out=np.zeros_like(k), where=k > 0)
+
+
+def sign_accuracy(observed: Observations, distances: Array) -> tuple[float | None, float | None]:
+    """Share of the pairs with ``D_ij != D_ji`` whose dearer way is the model's; and weighted by the difference.
+
+    A pair that the model takes for symmetric counts as missed. None if no pair is asymmetric.
+
+    Examples
+    --------
+    >>> from finsler.data.matrix import as_dissimilarities
+    >>> D = np.array([[0, 5.0, 2], [1, 0, 3], [1, 3, 0]])
+    >>> sign_accuracy(Observations.of(as_dissimilarities(D)), np.array([[0, 2.0, 2], [1, 0, 3], [2, 4, 0]]))
+    (0.5, 0.8)
+    """
+    asked = observed.D - observed.D.T
+    told = distances - distances.T
+    told = np.where(np.abs(told) > ROUNDING * np.abs(distances).max(), told, 0.0)
+    upper = np.triu(_known_both_ways(observed) & (asked != 0), 1)
+    if not upper.any():
+        return None, None
+    right = (asked * told > 0)[upper]
+    size = (_pair_weights(observed) * np.abs(asked))[upper]
+    return float(right.mean()), float(size[right].sum() / size.sum())
+
+
+def asymmetry_shown(observed: Observations, distances: Array) -> float | None:
+    """``1 - sum c (a - A)^2 / sum c A^2``, with A and a the skew parts of data and model; None for symmetric data.
+
+    At most the share of `asymmetry_report` for models that follow heights; negative if it were better to tell nothing.
+
+    Examples
+    --------
+    >>> from finsler.data.matrix import as_dissimilarities
+    >>> D = np.array([[0, 5.0, 2], [1, 0, 3], [2, 3, 0]])
+    >>> asymmetry_shown(Observations.of(as_dissimilarities(D)), np.array([[0, 4.0, 2], [2, 0, 3], [2, 3, 0]]))
+    0.75
+    """
+    c = _pair_weights(observed)
+    A = np.where(c > 0, observed.D - observed.D.T, 0.0)
+    square = float(np.sum(c * A**2))
+    if square == 0:
+        return None
+    return 1.0 - float(np.sum(c * (distances - distances.T - A) ** 2)) / square
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"

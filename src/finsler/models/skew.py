@@ -1,0 +1,190 @@
+"""Models in two steps: a map of the symmetric part, and the skew part drawn into or beside it.
+
+With ``e_ij = ||x_j - x_i||`` of the map from :func:`~finsler.models.symmetric.symmetric_mds` they take
+``d_ij = e_ij + a_ij`` with a skew term ``a_ij = -a_ji``. For pairs of equal weight both ways the two steps do not disturb
+each other: the stress is that of the map plus ``sum w (a_ij - A_ij)^2`` with ``A = (D - D') / 2``. In general ``a`` is
+fitted to what the map leaves over, see :meth:`~finsler.models.fits.Observations.skew_targets`.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy.linalg import eigh
+
+from finsler._runtime import Progress, require_memory
+from finsler.models.fits import Array, Fit, Observations, Settings, directions
+
+BIMENSION_ITERATIONS = 1000  # where pairs weigh differently
+BIMENSION_TOLERANCE = 1e-10  # of the total square
+
+
+def drift_vectors(observed: Observations, settings: Settings, base: Fit, *, fitted: bool = False) -> Fit:
+    """Arrows at the points of the map (Borg and Groenen 2005, chapter 23; ``driftVectors`` in R's smacof).
+
+    With ``b_ij`` the unit vector from point i to point j, each pair pulls at both of its ends with ``A_ij b_ij``, and the
+    arrow of a point is the mean of its pulls: ``v_i = mean over j of A_ij b_ij``. It points where the ways out are dear
+    (R's arrows point the other way). The book draws the arrows and stops there. As both ends of a pair speak of the same
+    ``A_ij``, we read them back as ::
+
+        d_ij = e_ij + s (v_i + v_j) . b_ij / 2
+
+    with one number s by least squares. With ``fitted=True`` the arrows themselves are those of least squares (s = 1),
+    which is the most that such a picture can tell.
+
+    A field of arrows can turn round, so this model shows asymmetry that runs in circles.
+
+    Parameters
+    ----------
+    observed, settings
+        The pairs, and what all models share.
+    base : Fit
+        The map.
+    fitted : bool
+        Take the arrows of least squares instead of the means.
+    """
+    began = time.perf_counter()
+    X = base.parameters["coordinates"]
+    n, m = X.shape
+    B, E = directions(X)
+    t, k = observed.skew_targets(E)
+    if fitted:
+        V = _arrows_of_least_squares(B, t, k)
+        a = _along(V, B)
+    else:
+        degree = k.sum(axis=1)
+        V = np.einsum("kij,ij->ik", B, k * t) / np.where(degree > 0, degree, 1.0)[:, None]
+        a = _along(V, B)
+        square = float(np.sum(k * a * a))
+        s = float(np.sum(k * a * t)) / square if square > 0 else 0.0
+        V, a = s * V, s * a
+    return Fit(
+        "drift vectors, fitted" if fitted else "drift vectors",
+        E + a,
+        {"coordinates": X, "arrows": V},
+        base.n_parameters + n * m,
+        base.seconds + time.perf_counter() - began,
+        base.status,
+    )
+
+
+def _along(V: Array, B: Array) -> Array:
+    """``(v_i + v_j) . b_ij / 2``."""
+    out = np.einsum("ik,kij->ij", V, B)
+    return (out - out.T) / 2  # b_ji = -b_ij
+
+
+def _arrows_of_least_squares(B: Array, t: Array, k: Array) -> Array:
+    """Arrows with the least ``sum k (a - t)^2``; of several such, the shortest."""
+    m, n = B.shape[:2]
+    require_memory(
+        3 * 8.0 * (n * m) ** 2, f"Equations for {n} arrows", "Compare them on a part of the points."
+    )
+    # a_ij = (v_i + v_j) . b_ij / 2 over unordered pairs; off the diagonal each block comes from one pair.
+    blocks = np.einsum("aij,ij,bij->iajb", B, k / 4, B, optimize=True)
+    own = np.einsum("iajb->iab", blocks)
+    blocks[np.arange(n), :, np.arange(n), :] += own
+    pulls = np.einsum("aij,ij->ia", B, k * t / 2)
+    values, vectors = eigh(blocks.reshape(n * m, n * m))
+    large = values > 1e-10 * max(values[-1], np.finfo(float).tiny)
+    Q = vectors[:, large]
+    return np.asarray(Q @ ((Q.T @ pulls.ravel()) / values[large])).reshape(n, m)
+
+
+def gower(observed: Observations, settings: Settings, base: Fit) -> Fit:
+    """Gower's decomposition of the skew part into bimensions, beside a map of the symmetric part.
+
+    A skew matrix is a sum of planes, ``A_ij = sum over r of (p_ir q_jr - q_ir p_jr)``, whose shares are its pairs of equal
+    singular values (Gower 1977; Constantine and Gower 1978). The largest are kept, m // 2 of them but at least one, so
+    that the diagram of the skew part has about as many axes as the map::
+
+        d_ij = e_ij + sum over r of (p_ir q_jr - q_ir p_jr)
+
+    In such a plane ``a_ij`` is twice the area of the triangle of i, j and the origin. The plane shares no axis with the
+    map: it is a second diagram, drawn beside it.
+
+    Where pairs weigh differently or are missing, the nearest matrix of that rank is found by filling in from the last
+    one (majorization, Kiers 1997).
+    """
+    began = time.perf_counter()
+    X = base.parameters["coordinates"]
+    n = len(X)
+    E = directions(X)[1]
+    t, k = observed.skew_targets(E)
+    n_planes = min(max(settings.n_components // 2, 1), n // 2)
+    P, Q, status = bimensions(t, k, n_planes, verbose=settings.verbose)
+    a = P @ Q.T - Q @ P.T
+    rank = 2 * n_planes
+    return Fit(
+        "Gower bimension" if n_planes == 1 else f"Gower, {n_planes} bimensions",
+        E + a,
+        {"coordinates": X, "p": P, "q": Q},
+        # A skew matrix of that rank is a subspace and a skew form on it.
+        base.n_parameters + rank * (n - rank) + rank * (rank - 1) // 2,
+        base.seconds + time.perf_counter() - began,
+        base.status if status == "converged" else status,
+    )
+
+
+def bimensions(
+    t: Array, k: Array, n_planes: int = 1, *, verbose: bool | int | str = False
+) -> tuple[Array, Array, str]:
+    """Skew matrix of rank ``2 n_planes`` with the least ``sum k (a - t)^2``, as ``a = P Q' - Q P'``.
+
+    Parameters
+    ----------
+    t, k : ndarrays of shape (n, n)
+        Skew targets and symmetric weights.
+    n_planes : int
+        How many planes.
+    verbose : bool, int or "auto"
+        Progress line.
+
+    Returns
+    -------
+    P, Q : ndarrays of shape (n, n_planes)
+    status : str
+
+    Examples
+    --------
+    >>> t = np.array([[0.0, 1, 2], [-1, 0, 3], [-2, -3, 0]])  # every skew 3 x 3 matrix is one plane
+    >>> P, Q, status = bimensions(t, np.ones((3, 3)))
+    >>> (P @ Q.T - Q @ P.T).round(6)
+    array([[ 0.,  1.,  2.],
+           [-1.,  0.,  3.],
+           [-2., -3.,  0.]])
+    """
+    off = ~np.eye(len(t), dtype=bool)
+    most = float(k.max(initial=0.0)) or 1.0
+    share = np.where(off, k / most, 1.0)  # the diagonal of a skew matrix is 0 anyway
+    P, Q = _planes(t * (share > 0), n_planes)
+    if (share == 1).all():
+        return P, Q, "converged"
+    progress = Progress("Bimensions", verbose)
+    total = float(np.sum(share * t * t))
+    a = P @ Q.T - Q @ P.T
+    loss = float(np.sum(share * (a - t) ** 2))
+    for iteration in range(BIMENSION_ITERATIONS):
+        P, Q = _planes(a + share * (t - a), n_planes)
+        a = P @ Q.T - Q @ P.T
+        before, loss = loss, float(np.sum(share * (a - t) ** 2))
+        progress.update(f"iteration {iteration}, loss {loss:.6g}")
+        if before - loss <= BIMENSION_TOLERANCE * total:
+            progress.close("converged")
+            return P, Q, "converged"
+    progress.close("max_iter")
+    return P, Q, "max_iter"
+
+
+def _planes(T: Array, n_planes: int) -> tuple[Array, Array]:
+    """Largest planes of a skew matrix.
+
+    ``i T`` is Hermitian with eigenvalues in pairs s, -s and vectors a + i b, a - i b: ``T = sum 2 s (b a' - a b')``. Unlike
+    a singular value decomposition cut off between equal values, this stays skew.
+    """
+    n = len(T)
+    values, vectors = eigh(1j * T, subset_by_index=(n - n_planes, n - 1))
+    scale = np.sqrt(2 * np.maximum(values[::-1], 0.0))
+    vectors = vectors[:, ::-1]
+    return vectors.imag * scale, vectors.real * scale

@@ -1,1 +1,0 @@
-"""The paper's experiments, each by one command: ``finsler reproduce NAME``."""

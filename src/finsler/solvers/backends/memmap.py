@@ -1,0 +1,139 @@
+"""Out of core: a matrix in a file, read panel by panel at every pass, within a budget of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler._runtime import Progress, drop_pages, format_bytes, map_blocks
+from finsler.data.in_place import RawDissimilarities
+from finsler.kernels import panels as kernels
+from finsler.solvers.backends.panel_backend import LANDMARKS, PanelBackend
+from finsler.solvers.backends.panels import ITERATED, PanelFunction, Panels
+from finsler.solvers.problem import FACTORIZE
+from finsler.solvers.symmetric_and_skew import BLOCKS
+
+Array = NDArray[np.floating[Any]]
+
+# Numbers a point that stand beside the panels: coordinates and steps that the acceleration keeps, forces of each
+# block of rows, the vectors of the closed form.
+BESIDE = 200
+# Bytes an ordered pair that it takes to start from all pairs with weights, or to factorize the weights.
+GATHERED = 160
+
+
+class MemmapPanels(Panels):
+    """Panels cut out of a matrix when they are needed, into one buffer."""
+
+    def __init__(
+        self,
+        data: RawDissimilarities,
+        budget: float,
+        n_jobs: int | None = None,
+        verbose: bool | int | str = "auto",
+    ):
+        self.data, self.n_jobs = data, n_jobs
+        self._progress: Progress | None = Progress("Reading the matrix", verbose)
+        self.n_points = n = len(data.matrix)
+        self.weighted, self.unit = data.weighted, data.unit
+        self.dtype = np.dtype(
+            np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float
+        )
+        self.copies = 4 if data.weighted else 2
+        self.gather = data.weighted and 2.0 * GATHERED * n * n <= budget
+        self.factorize = self.gather and n <= FACTORIZE
+        beside = 8.0 * BESIDE * n
+        if self.gather:
+            beside += GATHERED * float(n) * n
+        elif data.weighted and n > LANDMARKS:
+            beside += 8.0 * self.dtype.itemsize * LANDMARKS * n
+        self.edges = _edges(n, budget - beside, self.copies * self.dtype.itemsize, budget)
+        self._buffer = np.empty(0, dtype=self.dtype)
+
+    def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
+        """First point and ``function(first, arrays, n_jobs, *args)`` of every panel, in order."""
+        return [
+            (first, function(first, panel, self.n_jobs, *args))
+            for first, panel in self._panels(function, skew)
+        ]
+
+    def sum(self, function: PanelFunction, *args: Any, skew: bool = False) -> Array:
+        """Sum of the results over all panels, each put where its first point is."""
+        total = np.empty((0, 0))
+        for first, panel in self._panels(function, skew):
+            values = function(first, panel, self.n_jobs, *args)
+            if first == 0:
+                total = np.array(values)
+            else:
+                total[:, first:] += values
+        return total
+
+    def _panels(self, function: PanelFunction, skew: bool) -> Iterator[tuple[int, tuple[Array, ...]]]:
+        D, W = np.asarray(self.data.matrix), self.data.weights
+        weights = D[:0] if W is None else np.asarray(W)
+        for first, last in zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True):
+            rows = last - first
+            panel = self._arrays(rows, self.n_points - first, self.copies if self.weighted or skew else 1)
+
+            def fill(
+                _: int, start: int, stop: int, first: int = first, panel: tuple[Array, ...] = panel
+            ) -> None:
+                if self.weighted:
+                    kernels.fold_weighted(
+                        D, D, weights, weights, W is not None, self.unit, self.data.far, first, start, stop, *panel
+                    )  # fmt: skip
+                else:
+                    skew_panel = panel[1] if len(panel) > 1 else panel[0][:0]
+                    kernels.fold(D, D, first, start, stop, panel[0], skew_panel)
+
+            map_blocks(fill, np.linspace(0, rows, min(rows, 4 * BLOCKS) + 1).astype(int), self.n_jobs)
+            self._report(function, last)
+            yield first, panel
+            for matrix in (self.data.matrix, W):
+                drop_pages(matrix)
+
+    def _report(self, function: PanelFunction, last: int) -> None:
+        """Show how far a pass is that prepares the iterations."""
+        if self._progress is not None and function in ITERATED:
+            self._progress.close("ready to iterate")
+            self._progress = None
+        elif self._progress is not None:
+            what = function.__name__.replace("_", " ")
+            self._progress.update(f"{what}, row {last} of {self.n_points}")
+
+    def _arrays(self, rows: int, width: int, count: int) -> tuple[Array, ...]:
+        """Arrays for a panel, in one buffer: fresh memory at each pass would cost more than filling it."""
+        size = rows * width
+        if not len(self._buffer):  # pages that no pass writes to take no memory
+            largest = int((np.diff(self.edges) * (self.n_points - self.edges[:-1])).max())
+            self._buffer = np.empty(self.copies * largest, dtype=self.dtype)
+        return tuple(self._buffer[k * size : (k + 1) * size].reshape(rows, width) for k in range(count))
+
+
+def _edges(n: int, room: float, bytes_per_pair: int, budget: float) -> NDArray[np.intp]:
+    """Edges of as few panels as fit in ``room``, each."""
+    if room < bytes_per_pair * n:
+        least = bytes_per_pair * n + budget - room
+        raise MemoryError(
+            f"memory_budget={format_bytes(budget)} is too small for {n} points: it takes {format_bytes(least)} at least."
+        )
+    edges = [0]
+    while edges[-1] < n:
+        rows = int(room / bytes_per_pair / (n - edges[-1]))
+        edges.append(min(n, edges[-1] + rows))
+    return np.array(edges)
+
+
+def memmap_backend(
+    data: RawDissimilarities, budget: float, n_jobs: int | None = None, verbose: bool | int | str = "auto"
+) -> PanelBackend:
+    """Backend of checked dissimilarities that are read within a budget of bytes at every pass."""
+    panels = MemmapPanels(data, budget, n_jobs, verbose)
+    count = len(panels.edges) - 1
+    plural = "s" if count > 1 else ""
+    return PanelBackend(
+        panels, f"The matrix was read in {count} panel{plural} at each pass, within {format_bytes(budget)}."
+    )

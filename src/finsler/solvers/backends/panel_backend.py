@@ -1,0 +1,237 @@
+"""The backend of a problem in panels: what the solver asks, put as passes over the panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, qr
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from finsler._runtime import single_blas_thread
+from finsler.data.matrix import Dissimilarities, raise_if_unconnected
+from finsler.geometry.randers import drift_vector
+from finsler.geometry.stress import axes_first
+from finsler.solvers.backends import panels as passes
+from finsler.solvers.backends.memory import Backend, Evidence, MemoryBackend, sampled_points
+from finsler.solvers.backends.panels import Panels, PanelUniformProblem, PanelWeightedProblem
+from finsler.solvers.classical import DENSE_EIGEN, DoublyCentered, closed_form_of, scaled_eigenvectors
+from finsler.solvers.placement import place
+from finsler.solvers.problem import Problem
+from finsler.solvers.start import gaussian_points, isomap_of
+from finsler.solvers.symmetric_and_skew import Parts
+
+Array = NDArray[np.floating[Any]]
+
+# Data with weights or gaps: where the panels may be gathered the start is that of the in-memory solver; where not, a
+# map of some of the points is made in memory and the others are placed into it.
+LANDMARKS = 200
+PLACED = 250  # points placed at a time
+# Block Krylov iteration for the closed form: vectors beyond those wanted, passes at most, accuracy.
+SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
+
+
+class PanelBackend(Backend):
+    """Dissimilarities in panels, of which only (n, m) arrays come here."""
+
+    def __init__(self, panels: Panels, note: str = ""):
+        self.panels, self.note = panels, note
+        self.n_points = n = panels.n_points
+        if panels.weighted:
+            self._require_connected()
+            sums = panels.sum(passes.weights_pass)
+            self.degrees = sums[0]
+            self.total = panels.unit * float(sums[1].sum())
+            self._mean_square = float(sums[2].sum()) / max(float(sums[3].sum()), 1.0)
+        else:
+            drop, squares = panels.sum(passes.skew_pass, skew=True)
+            h = drop / n
+            h -= h.mean()
+            residual = float(panels.sum(passes.residual_pass, h, skew=True).sum())
+            self.total = float(squares.sum())
+            self._mean_square = self.total / n / max(n - 1, 1)
+            self.parts = Parts(np.empty((0, 0)), h, residual, self.total)
+
+    def problem(self, fixed_drift: Array | None) -> Problem:
+        """Stress with a given drift, or with one that is fitted."""
+        if self.panels.weighted:
+            return PanelWeightedProblem(self.panels, self.degrees, fixed_drift)
+        return PanelUniformProblem(self.panels, self.parts, fixed_drift)
+
+    def evidence(self) -> Evidence:
+        """Evidence of a drift; where pairs are missing or weighted, from the landmarks."""
+        if self.panels.weighted:
+            return self._landmarks.evidence()
+        h, residual = self.parts.h, self.parts.skew_residual
+        # Sum of squares of D = sums of squares of S and A; A = heights and what they leave.
+        square = max(self.total - 2 * residual - 2 * self.n_points * float(h @ h), 0.0)
+        sample = sampled_points(self.n_points)
+        S, A = self._among(sample)
+        sample_h = h[sample] - h[sample].mean()
+        return Evidence(h, square, residual <= 1e-20 * square, False, S, sample_h, S + A)
+
+    def classical(self, n_components: int, alpha: float) -> Array:
+        """Start from the closed form; with weights or gaps, of the landmarks, among which the others are placed."""
+        if self.panels.weighted:
+            return self._placed(n_components, alpha, self._landmarks.classical(n_components, alpha))
+        return closed_form_of(self._gram, self.parts.h, n_components, alpha)
+
+    def isomap(self, n_components: int) -> Array:
+        """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
+        if self.panels.weighted:
+            return self._placed(n_components, 0.0, self._landmarks.isomap(n_components))
+        return isomap_of(self._gram, self.parts.h, n_components)
+
+    def random(self, n_components: int, rng: np.random.RandomState) -> Array:
+        """Gaussian points as far apart on average as the data."""
+        return gaussian_points(self.n_points, n_components, np.sqrt(self._mean_square), rng)
+
+    def stress(self, X: Array, drift: Array) -> float:
+        """Stress of a map, from its coordinates."""
+        return float(self._misfit(X, drift).sum()) / 2
+
+    def stress_per_point(self, X: Array, drift: Array) -> Array:
+        """Share of each point in the stress."""
+        shares = self._misfit(X, drift)
+        total = shares.sum()
+        return shares / total if total > 0 else shares
+
+    def _misfit(self, X: Array, drift: Array) -> Array:
+        skew = not self.panels.weighted
+        return np.asarray(
+            self.panels.unit * self.panels.sum(passes.misfit_pass, axes_first(X), X @ drift, skew=skew)[0]
+        )
+
+    def _among(self, points: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Symmetric and skew part between some points."""
+        found = self.panels.each(passes.among, points, skew=True)
+        S, A = np.concatenate([part for _, part in found], axis=1)
+        return S + S.T, A - A.T
+
+    @cached_property
+    def _gram(self) -> DoublyCentered | PanelGram:
+        if self.n_points <= DENSE_EIGEN:
+            return DoublyCentered(self._among(np.arange(self.n_points))[0], 1)
+        return PanelGram(self.panels)
+
+    @cached_property
+    def _landmark_points(self) -> NDArray[np.intp]:
+        n = self.n_points
+        if n <= LANDMARKS or self.panels.gather:
+            return np.arange(n)
+        return np.sort(np.random.default_rng(0).permutation(n)[:LANDMARKS])
+
+    @cached_property
+    def _landmark_columns(self) -> Array:
+        """Of D to the landmarks, D from them, and the weights so: a row for each landmark."""
+        points = self._landmark_points
+        found = self.panels.each(passes.columns, points)
+        out = np.zeros((4, len(points), self.n_points), dtype=found[0][1][0].dtype)
+        for first, (across, along) in found:
+            rows = slice(first, first + across.shape[2])
+            out[:, :, rows] += across
+            out[:, (points >= rows.start) & (points < rows.stop), first:] += along
+        return out
+
+    @cached_property
+    def _landmarks(self) -> MemoryBackend:
+        to_points, _, weights, _ = self._landmark_columns[:, :, self._landmark_points].astype(float)
+        data = Dissimilarities(
+            np.ascontiguousarray(to_points.T), np.ascontiguousarray(weights.T) * self.panels.unit
+        )
+        try:
+            return MemoryBackend(data, 1)
+        except ValueError as error:
+            raise ValueError(
+                f"Too few pairs are known for a start from {len(data.matrix)} landmarks. Use init='random' (and give "
+                "alpha), or coordinates to start from."
+            ) from error
+
+    def _placed(self, n_components: int, alpha: float, X: Array) -> Array:
+        """Map of all points from a start of the landmarks."""
+        from finsler.solvers.smacof import smacof
+
+        chosen = self._landmark_points
+        if len(chosen) == self.n_points:
+            return X
+        solution = smacof(self._landmarks, n_components, alpha, init=X, verbose=False)
+        everyone = np.broadcast_to(solution.coordinates.mean(axis=0), (self.n_points, n_components)).copy()
+        for start in range(0, self.n_points, PLACED):
+            some = self._landmark_columns[:, :, start : start + PLACED].astype(float)
+            to_points, from_points, w_to, w_from = some.transpose(0, 2, 1)
+            known = ((w_to > 0) | (w_from > 0)).any(axis=1)
+            if known.any():
+                everyone[start : start + PLACED][known] = place(  # a bound "at least b" is taken for b
+                    solution.coordinates, drift_vector(alpha, n_components), tol=1e-6,
+                    to_fitted=np.where(w_to > 0, np.abs(to_points), np.nan)[known],
+                    from_fitted=np.where(w_from > 0, np.abs(from_points), np.nan)[known],
+                ).coordinates  # fmt: skip
+        everyone[chosen] = solution.coordinates
+        return everyone
+
+    def _require_connected(self) -> None:
+        n = self.n_points
+        tables = [
+            (first + np.arange(len(group)), first + group) for first, group in self.panels.each(passes.groups)
+        ]
+        ends = np.concatenate([a for a, _ in tables]), np.concatenate([b for _, b in tables])
+        found = connected_components(
+            coo_array((np.ones(len(ends[0]), bool), ends), shape=(n, n)), directed=False
+        )
+        raise_if_unconnected(found[1].astype(np.intp), str)
+
+
+class PanelGram:
+    """``G0 = -1/2 J S^2 J`` as an operator: a pass over the panels serves several vectors."""
+
+    def __init__(self, panels: Panels):
+        self.panels, self.n = panels, panels.n_points
+        means = panels.sum(passes.squares_pass, np.ones((1, self.n)))[0] / self.n
+        self.trace = float(means.sum()) / 2
+
+    def leading(self, k: int, minus: Array | None = None) -> Array:
+        """Coordinates from the k leading eigenvectors of ``G0 - minus minus'``; negative eigenvalues give zeros."""
+
+        def apply(V: Array) -> Array:
+            centered = V - V.mean(axis=0)
+            image = self.panels.sum(passes.squares_pass, np.ascontiguousarray(centered.T)).T
+            image = -0.5 * (image - image.mean(axis=0))
+            return image if minus is None else image - np.outer(minus, minus @ V)
+
+        values, vectors = krylov_eigenpairs(apply, self.n, k)
+        return scaled_eigenvectors(values, vectors, k)
+
+
+def krylov_eigenpairs(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
+    """Largest eigenvalues of a symmetric operator on (n, b) arrays, and their vectors, from few applications.
+
+    A block Krylov space from a fixed random start. Where the spectrum has no gap the vectors are not exact after
+    ``KRYLOV_PASSES``; a start for the solver need not be.
+
+    Examples
+    --------
+    >>> spectrum = np.arange(1.0, 101.0) ** 4
+    >>> values, vectors = krylov_eigenpairs(lambda V: spectrum[:, None] * V, 100, 2)
+    >>> values.round()
+    array([1.0000000e+08, 9.6059601e+07])
+    """
+    block = min(k + SPARE_VECTORS, n)
+    fresh = qr(np.random.default_rng(0).standard_normal((n, block)), mode="economic")[0]
+    basis, images = np.empty((n, 0)), np.empty((n, 0))
+    while True:
+        basis, images = np.hstack([basis, fresh]), np.hstack([images, apply(fresh)])
+        with single_blas_thread():  # on a busy machine its threads mostly wait for each other
+            values, mix = eigh(basis.T @ images)
+            values, mix = values[::-1][:k], mix[:, ::-1][:, :k]
+            vectors = basis @ mix
+            misses = np.linalg.norm(images @ mix - vectors * values, axis=0)
+            close = misses.max() <= KRYLOV_TOL * np.abs(values).max()
+            if close or basis.shape[1] >= KRYLOV_PASSES * block or basis.shape[1] + block > n:
+                return values, vectors
+            fresh = images[:, -block:]
+            for _ in range(2):  # twice is enough to be orthogonal to rounding
+                fresh = qr(fresh - basis @ (basis.T @ fresh), mode="economic")[0]

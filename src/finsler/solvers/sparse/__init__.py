@@ -1,0 +1,1 @@
+"""Maps of graphs too large for all pairs."""

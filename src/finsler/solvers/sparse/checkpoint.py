@@ -1,0 +1,96 @@
+"""A long run on disk: what it takes to go on after a power cut exactly as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler._io import load_archive, save_archive
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class State:
+    """Where a run stands between two epochs."""
+
+    coordinates: Array
+    omega: Array
+    history: list[float]
+    n_passes: int
+    clear: bool | None
+    note: str
+
+
+class Checkpoint:
+    """A file that a run writes its state to now and then, whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        An existing file is the state to go on from.
+    problem : dict
+        What the run is about, as JSON knows it; a file about anything else is refused.
+    seconds : float
+        Time between two writes, at least.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], problem: dict[str, Any], seconds: float):
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"checkpoint: there is no folder {str(self.path.parent)!r}.")
+        if not os.access(self.path.parent, os.W_OK):
+            raise PermissionError(f"checkpoint: the folder {str(self.path.parent)!r} may not be written to.")
+        pause: Any = seconds
+        if not isinstance(pause, Real) or not float(pause) >= 0:
+            raise ValueError(f"checkpoint_seconds must be a number that is not negative, got {seconds!r}.")
+        self.problem = problem
+        self.seconds = seconds
+        self._written = time.monotonic()
+
+    def load(self) -> State | None:
+        """Read the state to go on from, or None if there is no file."""
+        if not self.path.exists():
+            return None
+        try:
+            arrays, record = load_archive(self.path, "checkpoint")
+        except ValueError as error:
+            raise ValueError(
+                f"checkpoint {str(self.path)!r} is not the state of a run, or is damaged. Give another path, or remove the "
+                "file to start anew."
+            ) from error
+        for name, value in self.problem.items():
+            if record["problem"].get(name) != value:
+                raise ValueError(
+                    f"checkpoint {str(self.path)!r} is of another run: its {name} is {record['problem'].get(name)!r}, here "
+                    f"it is {value!r}. Give another path, or remove the file to start anew."
+                )
+        return State(
+            arrays["coordinates"], arrays["omega"], arrays["history"].tolist(), record["n_passes"], record["clear"],
+            record["note"],
+        )  # fmt: skip
+
+    def save(self, state: State) -> None:
+        """Write the state, unless the last one was written a short while ago."""
+        if time.monotonic() - self._written < self.seconds:
+            return
+        arrays = {
+            "coordinates": state.coordinates,
+            "omega": state.omega,
+            "history": np.array(state.history),
+        }
+        record = {
+            "problem": self.problem,
+            "n_passes": state.n_passes,
+            "clear": state.clear,
+            "note": state.note,
+        }
+        save_archive(self.path, "checkpoint", arrays, record, compress=False)
+        self._written = time.monotonic()

@@ -1,0 +1,284 @@
+"""The sparse Finsler stress as the majorization loop sees it: pairs of nodes and pivots, and the arcs.
+
+A pass gives the stress and a step. All nodes move at once, each by its force over a curvature of its own; with
+``||s - t||^2 <= (1 + theta) ||s||^2 + (1 + 1/theta) ||t||^2`` for the two ends of a pair, such a step lies below the
+majorizer of `finsler.solvers.problem` and so cannot go uphill. A small theta lets the many nodes go nearly as
+far as if the pivots stood still, and the few pivots, which a coarse map has put in place before, go slowly.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler._runtime import map_blocks
+from finsler.graphs.pivots import PivotDistances, Relayed, blocks
+from finsler.kernels import sparse as kernels
+from finsler.solvers.drift import best_drift
+from finsler.solvers.problem import Evaluation, Problem
+from finsler.solvers.sparse.stream import PairStream
+
+Array = NDArray[Any]
+
+THETA = 0.25
+# Weight of the pairs of pivots with each other, beside 1 for those of the nodes with the pivots. The nodes see only the
+# pivots: where the data hardly tell them apart, as in a network of hubs, they would all gather in the middle and
+# push the pivots out to a ring around them. What pivots know of each other is what any two nodes know of each other.
+AMONG = 64.0
+# Weight, of 1 for a node's pairs, that guessed distances to random partners get, if the guesses are as good as ERROR.
+TRUST = 0.3
+ERROR = 0.05
+FINE = 10_000  # maps of up to this many nodes are computed in double precision
+
+
+@dataclass(frozen=True, eq=False)
+class ArcPairs:
+    """Arcs by the node they leave and by the node they enter, as CSR triples ``indptr, indices, lengths``."""
+
+    leaving: tuple[Array, Array, Array]
+    entering: tuple[Array, Array, Array]
+
+    @classmethod
+    def of(cls, matrix: Any, hops: bool) -> ArcPairs:
+        """Arcs of a CSR matrix; with ``hops`` each is one long."""
+
+        def triple(m: Any) -> tuple[Array, Array, Array]:
+            lengths = np.ones(1, np.float32) if hops else m.data.astype(np.float32)
+            if hops:  # one number for all arcs, whatever their number
+                lengths = np.broadcast_to(lengths, m.nnz)
+            return m.indptr.astype(np.int64), m.indices.astype(np.uint32), lengths
+
+        return cls(triple(matrix), triple(matrix.T.tocsr()))
+
+
+class PairProblem(Problem):
+    """A stress over some of the pairs; what it knows beyond the stress after a pass."""
+
+    square: float = np.nan
+    """Weighted sum of squares of the data."""
+    per_point: Array | None = None
+    """Stress of each node."""
+    unit: float = 1.0
+    """Share of the stress that tolerances are meant for."""
+
+    @abstractmethod
+    def fit_drift(self, X: Array, omega: Array) -> Array:
+        """Drift that fits the pairs best, the points staying where they are; ``omega`` is the one so far."""
+
+
+class SparseProblem(PairProblem):
+    """Pairs of every node with the pivots, each standing for its region, and the arcs.
+
+    Parameters
+    ----------
+    data : PivotDistances
+    fixed_drift : ndarray of shape (m,) or None
+        The drift, or None to keep whatever drift the pass is given.
+    arcs : ArcPairs, optional
+    power : {0, 1, 2}
+        A pair at distance d weighs ``1/d^power``.
+    bound : float
+        Pairs without a path are left out (0), or kept at least so far apart.
+    theta : float
+        How the two ends of a pair share its curvature, see above.
+    among : float
+        Weight of the pairs of pivots with each other.
+    hold : bool
+        Leave the pivots where they are: all other nodes find their places among them.
+    fine : bool, optional
+        Compute in double precision; by default up to 10,000 nodes.
+    relayed : Relayed, optional
+        Random pairs of nodes with guessed distances.
+    trust : float
+        Their weight, of 1 for all pairs of a node.
+    """
+
+    def __init__(
+        self,
+        data: PivotDistances,
+        fixed_drift: Array | None,
+        arcs: ArcPairs | None = None,
+        *,
+        power: int = 0,
+        bound: float = 0.0,
+        theta: float = THETA,
+        among: float = AMONG,
+        hold: bool = False,
+        fine: bool | None = None,
+        relayed: Relayed | None = None,
+        trust: float = TRUST,
+        n_jobs: int | None = None,
+    ):
+        self.data = data
+        self.n_points = data.n_nodes
+        self.fixed_drift = fixed_drift
+        # Where a good part of all pairs are arcs, the pairs with the pivots tell of them already.
+        density = 0.0 if arcs is None else len(arcs.leaving[1]) / max(1.0, float(data.n_nodes) ** 2)
+        self.arc_weight = max(0.0, 1 - density * data.n_pivots) / (1 + among)
+        self.arcs = arcs if self.arc_weight > 0 else None
+        self.power = power
+        self.bound = bound
+        self.hold = hold
+        self.theta = 0.0 if hold else theta
+        among = (
+            0.0 if hold or data.n_pivots == data.n_nodes else among
+        )  # all nodes are pivots: all pairs are there
+        self.n_jobs = n_jobs
+        fine = data.n_nodes <= FINE if fine is None else fine
+        self.kind: Any = np.float64 if fine else np.float32
+        # Half: the pairs of a node with all pivots stand for those with all nodes, and each has two ends.
+        self.relayed = relayed
+        trust = 0.0 if relayed is None else trust
+        # The pairs of pivots with each other make up most of the stress; tolerances are meant for the rest.
+        self.unit = unit = 1 / (1 + among)
+        share = 0.5 * (1 - trust) * unit
+        # Rows that the partners stand for, shared out among the rounds.
+        self.partner_weight = (
+            0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
+        )
+        self.ahead, self.behind = (
+            (mass * share).astype(self.kind) for mass in (data.mass_ahead, data.mass_behind)
+        )
+        mass = np.maximum(data.mass_ahead, data.mass_behind)
+        self.times = (among / (1 - trust) * mass * (data.n_nodes / max(mass.sum(), 1.0))).astype(self.kind)
+        self.rows = tuple(np.ascontiguousarray(part[data.pivots]) for part in (data.out_of, data.into))
+        # A node does not tell apart what lies within a pivot's region: weights 1/d^2 level off at its diameter.
+        self.soft = (4 * data.radius**2).astype(self.kind)
+        self.edges = blocks(data.n_nodes)
+
+    def evaluate(self, X: Array, omega: Array) -> Evaluation:
+        """One pass over the pairs."""
+        if self.fixed_drift is not None:
+            omega = self.fixed_drift
+        n, m = X.shape
+        data = self.data
+        P = np.ascontiguousarray(X[data.pivots].T.astype(self.kind))
+        lift = (X[data.pivots] @ omega).astype(self.kind)
+        n_blocks = len(self.edges) - 1
+        force, curve = np.empty((n, m)), np.empty((3, n))
+        pull = np.zeros((n_blocks, m + 1, data.n_pivots), self.kind)
+        press = np.zeros((n_blocks, 2, data.n_pivots), self.kind)
+        arcs = self.arcs
+
+        def task(block: int, start: int, stop: int) -> tuple[float, float]:
+            sums = kernels.pivot_block(
+                data.out_of, data.into, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, lift, X,
+                omega, start, stop, force, curve, pull[block], press[block],
+            )  # fmt: skip
+            curve[:2, start:stop] *= 1 + self.theta
+            if self.relayed is not None:
+                more = kernels.partner_block(
+                    self.relayed.partner, self.relayed.there, self.partner_weight, self.power, X, omega, start, stop, force,
+                    curve,
+                )  # fmt: skip
+                sums = sums[0] + more[0], sums[1] + more[1]
+            if arcs is not None:
+                more = kernels.arc_block(
+                    *arcs.leaving, self.power, self.arc_weight, True, X, omega, start, stop, force, curve
+                )
+                kernels.arc_block(
+                    *arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve
+                )
+                sums = sums[0] + more[0], sums[1] + more[1]
+            return sums
+
+        sums = np.array(map_blocks(task, self.edges, self.n_jobs)).sum(axis=0)
+        if self.hold:
+            force[data.pivots] = 0.0
+        else:
+            pulled, pressed = pull.sum(axis=0, dtype=float), press.sum(axis=0, dtype=float)
+            force[data.pivots] += pulled[:m].T + np.outer(pulled[m], omega)
+            curve[:2, data.pivots] += (1 + 1 / self.theta) * pressed
+            sums += self._among(X, omega, P, lift, force, curve)
+        self.square, self.per_point = float(sums[1]), curve[2]
+        step = _divide(force, curve, omega)
+        return Evaluation(float(sums[0]), step, 2 * float(np.vdot(step, force)), omega)
+
+    def _among(self, X: Array, omega: Array, P: Array, lift: Array, force: Array, curve: Array) -> Array:
+        """Add the pairs of pivots with each other; return their stress and sum of squares."""
+        data = self.data
+        m, h = P.shape
+        own, bend = np.empty((h, m)), np.empty((3, h))
+        pull, press = np.zeros((m + 1, h), self.kind), np.zeros((2, h), self.kind)
+        sums = kernels.pivot_rows(
+            *self.rows, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, lift, X[data.pivots], omega,
+            self.times, own, bend, pull, press,
+        )  # fmt: skip
+        force[data.pivots] += own + pull[:m].T + np.outer(pull[m], omega)
+        curve[:2, data.pivots] += 2 * (bend[:2] + press)
+        return np.array(sums)
+
+    def fit_drift(self, X: Array, omega: Array) -> Array:
+        """Drift that fits the pairs with the pivots best, the points staying where they are."""
+        m = X.shape[1]
+        data = self.data
+        P = np.ascontiguousarray(X[data.pivots].T)
+        n_blocks = len(self.edges) - 1
+        second, moment = np.zeros((n_blocks, m, m)), np.zeros((n_blocks, m))
+
+        def task(block: int, start: int, stop: int) -> None:
+            kernels.drift_block(
+                data.out_of, data.into, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, X, omega,
+                start, stop, second[block], moment[block],
+            )  # fmt: skip
+
+        map_blocks(task, self.edges, self.n_jobs)
+        return best_drift(second.sum(axis=0), moment.sum(axis=0))
+
+
+class StreamedProblem(PairProblem):
+    """Any ordered pairs, read chunk by chunk at every pass; only arrays of (N, m) are kept."""
+
+    def __init__(self, stream: PairStream, fixed_drift: Array | None):
+        self.stream = stream
+        self.n_points = stream.n_points
+        self.fixed_drift = fixed_drift
+        self._second, self._moment = np.zeros((0, 0)), np.zeros(0)
+        self._n_pairs: int | None = None  # of the first pass
+
+    def evaluate(self, X: Array, omega: Array) -> Evaluation:
+        """One pass over the chunks."""
+        if self.fixed_drift is not None:
+            omega = self.fixed_drift
+        n, m = X.shape
+        force, curve = np.zeros((n, m)), np.zeros((3, n))
+        second, moment = np.zeros((m, m)), np.zeros(m)
+        sums, n_pairs = np.zeros(2), 0
+        for rows, columns, D, W in self.stream:
+            sums += kernels.chunk(rows, columns, D, W, X, omega, force, curve, second, moment)
+            n_pairs += len(rows)
+        self._require_the_same(n_pairs)
+        self.square, self.per_point = float(sums[1]), curve[2]
+        self._second, self._moment = second, moment
+        step = _divide(force, curve, omega)
+        return Evaluation(float(sums[0]), step, 2 * float(np.vdot(step, force)), omega)
+
+    def _require_the_same(self, n_pairs: int) -> None:
+        """Refuse a stream without pairs, and one that is not the same at every pass."""
+        if self._n_pairs is None:
+            self._n_pairs = n_pairs
+        if n_pairs == 0 and self._n_pairs == 0:
+            raise ValueError("pairs has no pair of two points with a finite D and a weight above 0.")
+        if n_pairs != self._n_pairs:
+            raise ValueError(
+                f"pairs must give the same chunks at every pass: the first had {self._n_pairs} pairs, this one {n_pairs}. "
+                "A function given as chunks must return a new iterator at each call."
+            )
+
+    def fit_drift(self, X: Array, omega: Array) -> Array:
+        """Drift that fits the pairs best."""
+        self.evaluate(X, omega)
+        return best_drift(self._second, self._moment)
+
+
+def _divide(force: Array, curve: Array, omega: Array) -> Array:
+    """``(across I + along omega omega')^-1 force`` for each node."""
+    across = np.maximum(curve[0], np.finfo(float).tiny)
+    step = force / across[:, None]
+    ratio = curve[1] / across
+    step -= np.outer((step @ omega) * ratio / (1 + ratio * (omega @ omega)), omega)
+    return step

@@ -1,0 +1,149 @@
+"""``finsler compare``: what it prints, writes and refuses."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+from typer.testing import CliRunner
+
+from finsler.cli.app import app
+from finsler.data.similarities import dissimilarities_from
+from finsler.models import compare_models
+
+TIMES = ",A,B,C,D,E\nA,0,3,4,5,6\nB,2,0,2,4,5\nC,4,3,0,2,3\nD,5,4,3,0,2\nE,5,6,4,1,0\n"
+VALUES = np.array([[float(x) for x in line.split(",")[1:]] for line in TIMES.split()[1:]])
+FLOWS = ",A,B,C,D\nA,9,30,4,5\nB,20,7,2,0\nC,4,3,5,20\nD,5,4,31,6\n"
+
+
+def run(*args, input=None):
+    return CliRunner().invoke(app, ["compare", *map(str, args)], input=input)
+
+
+def done(*args, input=None):
+    result = run(*args, input=input)
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    return result
+
+
+def mistake(*args, input=None):
+    result = run(*args, input=input)
+    assert result.exit_code == 2, (result.exit_code, result.stderr, result.exception)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    return result.stderr.splitlines()[-1].removeprefix("finsler: ")
+
+
+@pytest.fixture
+def times(tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text(TIMES)
+    return path
+
+
+def test_it_prints_one_table_and_the_verdict(times):
+    result = done(times)
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("5 points in 2 dimensions, 20 ordered pairs")
+    names = ["symmetrized MDS", "symmetrized Isomap", "Randers map (ours)", "slide vector", "hill-climbing",
+             "radius-distance", "Gower bimension", "drift vectors", "drift vectors, fitted"]  # fmt: skip
+    assert sorted(line[:22].strip().rstrip("*") for line in lines[3:12]) == sorted(names)
+    verdict = " ".join(lines[-2:])
+    assert verdict.endswith(compare_models(VALUES, models=["symmetric"], n_init=1, verbose=False).verdict)
+    assert result.stderr == "times.csv: a 5 x 5 matrix with labels\n"
+    assert done(times, "--quiet").stderr == ""
+
+
+def test_json_is_that_of_the_library(times):
+    found = json.loads(done(times, "--json", "--dims", 3, "--seed", 5, "--starts", 2).stdout)
+    table = compare_models(VALUES, 3, random_state=5, n_init=2, verbose=False)
+    assert found["n_components"] == 3
+    assert found["seed"] == 5
+    assert found["input"] == "times.csv"
+    assert found["verdict"] == table.verdict
+    for model in found["models"]:
+        record = table[model["name"]]
+        assert model["normalized_stress"] == pytest.approx(record.normalized_stress, abs=1e-9)
+        assert model["sign_accuracy"] == record.sign_accuracy
+        assert model["n_parameters"] == record.n_parameters
+
+
+def test_it_writes_files(times, tmp_path):
+    outs = [tmp_path / f"table{suffix}" for suffix in (".json", ".md", ".txt")]
+    args = [arg for out in outs for arg in ("--out", out)]
+    printed = done(times, *args).stdout
+    assert outs[2].read_text() == printed
+    assert outs[1].read_text().count("\n|") == 11
+    assert [m["model"] for m in json.loads(outs[0].read_text())["models"]]
+    assert "exists already" in mistake(times, *args)
+    done(times, *args, "--force")
+
+
+def test_it_reads_what_embed_reads(tmp_path):
+    edges = tmp_path / "roads.csv"
+    edges.write_text("source,target,length\na,b,1\nb,c,2\nc,a,3\nc,d,1\nd,a,2\nb,a,4\n")
+    assert "4 points" in done(edges).stdout
+    flows = tmp_path / "flows.csv"
+    flows.write_text(FLOWS)
+    found = json.loads(done(flows, "--similarity", "gravity", "--json").stdout)
+    counts = np.array([[float(x) for x in line.split(",")[1:]] for line in FLOWS.split()[1:]])
+    table = compare_models(dissimilarities_from(counts), missing="mask", verbose=False)
+    assert found["n_pairs"] == table.n_pairs == 11
+    for model in found["models"]:
+        expected = table[model["name"]].normalized_stress
+        assert model["normalized_stress"] == pytest.approx(expected, abs=1e-9)
+    assert "11 ordered pairs" in done("-", "--similarity", "gravity", input=FLOWS).stdout
+
+
+def test_weights(times):
+    plain, weighted = (
+        json.loads(done(times, "--json", "--weights", weights).stdout)
+        for weights in ("uniform", "inverse-square")
+    )
+    stress = [{m["name"]: m["normalized_stress"] for m in t["models"]}["randers"] for t in (plain, weighted)]
+    W = 1 / np.where(VALUES > 0, VALUES, np.inf) ** 2
+    expected = compare_models(VALUES, weights=W, verbose=False)["randers"].normalized_stress
+    assert stress[1] == pytest.approx(expected, abs=1e-9)
+    assert stress[1] != pytest.approx(stress[0], rel=1e-3)
+
+
+def test_mistakes(times, tmp_path):
+    assert mistake(tmp_path / "none.csv").startswith("There is no file")
+    assert "use mask" in mistake(times, "--missing", "hinge")
+    assert "use mask" in mistake(times, "--unreachable", "hinge")
+    assert "table goes to stdout anyway" in mistake(times, "--out", "-")
+    assert "known are .json .md .txt" in mistake(times, "--out", tmp_path / "x.png")
+    assert "--dims" in mistake(times, "--dims", 0)
+    assert "2 points" in mistake("-", input=",A,B\nA,0,1\nB,2,0\n")
+
+
+def test_the_page_of_the_models_shows_the_last_run():
+    root = Path(__file__).resolve().parents[2]
+    folder = root / "experiments" / "compare"
+    spec = importlib.util.spec_from_file_location("run_compare", folder / "run.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    page = (root / "docs" / "models.md").read_text(encoding="utf-8")
+    results = (folder / "results.md").read_text(encoding="utf-8")
+    tables = page.split(script.BEGIN)[1].split(script.END)[0].strip()
+    assert tables == results.split("\n\n", 2)[2].strip()
+    records = json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
+    assert list(records) == list(script.CASES)
+    chapters = tables.split("\n### ")
+    assert len(chapters) == len(records) + 1
+    for chapter, (name, runs) in zip(chapters, records.items(), strict=False):
+        assert f"    {runs['2']['command']}\n" in chapter
+        for model in runs["2"]["models"]:
+            row = next(line for line in chapter.splitlines() if line.startswith(f"| {model['model']} |"))
+            assert f"{model['normalized_stress']:.4f}" in row, (name, row)
+            assert f"| {model['n_parameters']} |" in row, (name, row)
+        assert chapters[-1].count(f"{runs['3']['models'][0]['normalized_stress']:.4f}"), name
+
+
+def test_the_help_is_there():
+    text = done("--help").stdout
+    assert "finsler compare times.csv" in text
+    assert "--dims" in text

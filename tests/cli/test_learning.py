@@ -1,0 +1,108 @@
+"""``finsler learn`` and ``finsler predict``, from files to files."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from helpers import done, mistake
+
+pytest.importorskip("torch")
+pytest.importorskip("typer")
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory):
+    """Papers that cite earlier ones of their own field: arcs, features, and a model."""
+    folder = tmp_path_factory.mktemp("papers")
+    rng = np.random.default_rng(0)
+    arcs = [
+        (i, j)
+        for i in range(4, 60)
+        for j in rng.choice(np.arange(i % 2, i, 2), min(i // 2, 4), replace=False)
+    ]
+    (folder / "arcs.csv").write_text("from,to\n" + "".join(f"p{i},p{j}\n" for i, j in arcs))
+    rows = [f"p{i},{i % 2},{1 - i % 2},{rng.normal():.3f}\n" for i in rng.permutation(60)]
+    (folder / "words.csv").write_text("name,even,odd,noise\n" + "".join(rows))
+    result = done(
+        "learn", folder / "arcs.csv", "--features", folder / "words.csv", "--dim", 4, "--epochs", 8,
+        "--jobs", 1, "--out", folder / "model.npz", "--out", folder / "map.csv",
+    )  # fmt: skip
+    return folder, result
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_learning_says_what_it_learned_and_writes_model_and_map(papers):
+    folder, result = papers
+    assert "Learned 60 nodes" in result.stderr
+    assert "validation" in result.stderr
+    coordinates = table((folder / "map.csv").read_text())
+    assert len(coordinates) == 60
+    assert {row["label"] for row in coordinates} == {f"p{i}" for i in range(60)}
+
+
+def test_predictions_of_pairs_agree_with_the_library(papers):
+    from finsler.learn.links import LinkPredictor
+
+    folder, _ = papers
+    pairs = [("p50", "p2"), ("p2", "p50"), ("p9", "p8")]
+    (folder / "pairs.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs))
+    rows = table(done("predict", folder / "model.npz", folder / "pairs.csv").stdout)
+    model = LinkPredictor.load(folder / "model.npz")
+    assert [(row["from"], row["to"]) for row in rows] == pairs
+    assert np.allclose([float(row["probability"]) for row in rows], model.predict_proba(pairs), rtol=1e-5)
+    assert np.allclose([float(row["direction"]) for row in rows], model.predict_direction(pairs), rtol=1e-5)
+
+
+def test_ranking_leaves_out_known_arcs_unless_asked(papers):
+    folder, _ = papers
+    known = {row["to"] for row in table((folder / "arcs.csv").read_text()) if row["from"] == "p40"}
+    new = [
+        row["to"] for row in table(done("predict", folder / "model.npz", "--from", "p40", "--top", 55).stdout)
+    ]
+    assert known
+    assert not known & set(new)
+    rows = table(done("predict", folder / "model.npz", "--from", "p40", "--top", 59, "--known").stdout)
+    assert {row["to"] for row in rows} == {f"p{i}" for i in range(60)} - {"p40"}
+    chances = [float(row["probability"]) for row in rows]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_json(papers):
+    folder, _ = papers
+    result = done("learn", folder / "arcs.csv", "--dim", 3, "--epochs", 1, "--jobs", 1, "--json", "--quiet")
+    record = json.loads(result.stdout)
+    assert record["nodes"] == 60
+    assert record["validation"]
+
+
+def test_mistakes_are_told_in_a_line(papers, tmp_path):
+    folder, _ = papers
+    model = folder / "model.npz"
+    assert "say where" in mistake("learn", folder / "arcs.csv")
+    assert "either PAIRS.csv or --from" in mistake("predict", model)
+    assert "no node 'p77'. Did you mean" in mistake("predict", model, "--from", "p77")
+    (tmp_path / "pairs.csv").write_text("p1,p2\np1,nobody\n")
+    assert "no node 'nobody'" in mistake("predict", model, tmp_path / "pairs.csv")
+    (tmp_path / "words.csv").write_text("name,topic\n" + "".join(f"p{i},maths\n" for i in range(60)))
+    words = mistake(
+        "learn", folder / "arcs.csv", "--features", tmp_path / "words.csv", "--out", tmp_path / "m.npz"
+    )
+    assert "'topic' holds text" in words
+    (tmp_path / "few.csv").write_text("name,x\np1,2\n")
+    few = mistake(
+        "learn", folder / "arcs.csv", "--features", tmp_path / "few.csv", "--out", tmp_path / "m.npz"
+    )
+    assert "no row is called" in few
+    np.save(tmp_path / "short.npy", np.zeros((3, 2)))
+    short = mistake(
+        "learn", folder / "arcs.csv", "--features", tmp_path / "short.npy", "--out", tmp_path / "m.npz"
+    )
+    assert "3" in short
+    assert "60" in short
+    assert not (tmp_path / "m.npz").exists()

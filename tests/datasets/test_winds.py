@@ -1,0 +1,125 @@
+"""Winds, airports and the flight times computed from them, without a network.
+
+The publishers' files are looked for as in test_datasets_remote.py.
+"""
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.io import netcdf_file
+
+from finsler.datasets import winds
+from finsler.datasets.winds import fetch_flight_times, fetch_winds
+
+from helpers import SHARED
+
+RAW = Path(os.environ.get("FINSLER_DATA") or SHARED / "data" / "raw")
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Read the publishers' files, where they are; nothing is downloaded from a folder."""
+    if not all((RAW / name).is_file() for name in ("eraint_uvz.nc", "airports.dat")):
+        pytest.skip(f"the publishers' files are not in {RAW}; set FINSLER_DATA to a folder that holds them")
+    monkeypatch.setenv("FINSLER_DATA", str(RAW))
+
+
+class TestWindOnGlobe:
+    """A field given by a formula that bilinear interpolation reproduces, but for the seam at 180 degrees."""
+
+    latitude = np.arange(90.0, -91, -30)
+    longitude = np.arange(-180.0, 180, 60)
+
+    def wind(self, east=None):
+        lat, lon = np.meshgrid(self.latitude, self.longitude, indexing="ij")
+        return winds._wind_on_globe(
+            self.latitude, self.longitude, lat + lon if east is None else east, lat * lon
+        )
+
+    def test_inside_a_cell(self):
+        lat, lon = np.array([[10.0, -80.0]]), np.array([[33.0, -179.0]])
+        east, north = self.wind()(lat, lon)
+        assert_allclose(east, lat + lon)
+        assert_allclose(north, lat * lon)
+
+    def test_wraps_around(self):
+        # Between 120 and 180 = -180 the value runs from lat + 120 to lat - 180.
+        for longitude in (150.0, -210.0, 510.0):
+            assert_allclose(self.wind()(30.0, longitude)[0], 30 + (120 - 180) / 2)
+        for longitude in (-180.0, 180.0, 540.0):
+            assert_allclose(self.wind()(30.0, longitude)[0], -150)
+
+    def test_poles_and_pickling(self):
+        wind = pickle.loads(pickle.dumps(self.wind()))
+        assert_allclose(wind([90.0, -90.0], 60.0)[0], [150, -30])
+
+    def test_missing_values_are_refused(self):
+        east = np.zeros((self.latitude.size, self.longitude.size))
+        east[2, 3] = np.nan
+        with pytest.raises(ValueError, match="missing at 1 values"):
+            self.wind(east)
+
+
+@pytest.mark.usefixtures("offline")
+class TestFlights:
+    @pytest.mark.parametrize(("month", "m"), [("january", 0), ("july", 1)])
+    def test_winds_by_hand(self, month, m):
+        with netcdf_file(RAW / "eraint_uvz.nc", mmap=False) as file:
+            for level, k in ((200, 0), (850, 2)):
+                i, j = 60, 140  # 45 N, 75 W
+                assert (file.variables["latitude"][i], file.variables["longitude"][j]) == (45, -75)
+                expected = [
+                    (float(v[m, k, i, j]) * v.scale_factor + v.add_offset) * 3.6
+                    for v in (file.variables["u"], file.variables["v"])
+                ]
+                assert_allclose(np.ravel(fetch_winds(month, level=level)(45.0, -75.0)), expected, rtol=1e-9)
+
+    def test_the_jet_stream(self):
+        wind = fetch_winds("january")
+        east, _ = wind(np.full(360, 35.0), np.arange(360.0))
+        assert 200 < east.max() < 300  # over Japan
+        assert 120 < np.argmax(east) < 170
+        assert fetch_winds("july")(np.full(360, 35.0), np.arange(360.0))[0].mean() < east.mean() / 2
+
+    def test_north_america(self):
+        data = fetch_flight_times()
+        assert data.hours.shape == (62, 62)
+        assert (np.diag(data.hours) == 0).all()
+        i, j = data.codes.index("JFK"), data.codes.index("LAX")
+        assert (data.cities[i], data.countries[i]) == ("New York", "United States")
+        assert_allclose([data.latitude[i], data.longitude[i]], [40.64, -73.78], atol=0.01)
+        # Timetables have about 6:20 west and 5:20 east with taxi and climb.
+        assert 5.0 < data.hours[i, j] < 5.7
+        assert 4.0 < data.hours[j, i] < 4.5
+        july = fetch_flight_times("july").hours
+        gap = abs(july - july.T).sum() / abs(data.hours - data.hours.T).sum()
+        assert 0.2 < gap < 0.6  # the jet is weaker in summer
+        assert "january" in data.DESCR
+        assert "not observed" in data.DESCR
+
+    def test_world(self):
+        data = fetch_flight_times(region="world", n_airports=12)
+        assert " ".join(data.codes) == "ATL GRU LHR JNB PEK SYD LAX BOG CDG CAI DXB MEL"
+        assert np.isfinite(data.hours).all()
+        assert (data.hours[~np.eye(12, dtype=bool)] > 0).all()
+
+    def test_every_airport_is_known(self):
+        codes = winds._airport_codes("world", None)
+        assert len(codes) == len(set(codes)) == 160
+        text = (RAW / "airports.dat").read_text(encoding="utf-8")
+        assert all(f',"{code}",' in text for code in codes)
+
+    def test_arguments(self):
+        with pytest.raises(ValueError, match="month='may' is not known; choose from january, july"):
+            fetch_flight_times("may")
+        with pytest.raises(ValueError, match=r"level=300 is not in the file; choose from \[200, 500, 850\]"):
+            fetch_flight_times(level=300)
+        with pytest.raises(ValueError, match=r"region='moon' is not known; choose from north-america.*world"):
+            fetch_flight_times(region="moon")
+        for n in (1, 63, 2.5):
+            with pytest.raises(ValueError, match=rf"n_airports must be an integer from 2 to 62.*got {n}"):
+                fetch_flight_times(n_airports=n)

@@ -1,0 +1,143 @@
+"""A pass of the solver against the definitions: stress by a loop, force by the gradient of geometry.stress."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from finsler.data.matrix import Dissimilarities
+from finsler.geometry.stress import stress_gradient
+from finsler.solvers.problem import (
+    FACTORIZE,
+    UniformProblem,
+    WeightedProblem,
+    conjugate_gradients,
+)
+from finsler.solvers.symmetric_and_skew import split, triangle_edges
+
+from helpers import random_problem, slow_stress
+
+
+def make(D, W, omega, n_jobs=None):
+    if W is None:
+        return UniformProblem(split(D), omega, n_jobs)
+    return WeightedProblem(Dissimilarities(D, W), omega, n_jobs)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing", "hinge"])
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 6])
+def test_a_pass_gives_the_stress_and_a_step_along_the_force(kind, m):
+    X, D, W = random_problem(m, n=37, m=m, kind=kind)
+    omega = np.zeros(m)
+    omega[-1] = 0.6
+    out = make(D, W, omega).evaluate(X, omega)
+    assert out.stress == pytest.approx(slow_stress(X, D, W, omega), rel=1e-12)
+    force = -stress_gradient(X, D, W, drift=omega) / 4
+    assert out.decrease == pytest.approx(2 * np.vdot(out.step, force), rel=1e-9)
+    # V step = force, with V written out from the definition.
+    weight = np.ones_like(D) if W is None else W
+    p, q = (weight + weight.T) / 2, (weight - weight.T) / 2
+    across, along = p + 2 * 0.6 * np.abs(q), 0.36 * p
+
+    def laplacian(a):
+        a = a - np.diag(np.diag(a))
+        return np.diag(a.sum(1)) - a
+
+    np.testing.assert_allclose(laplacian(across) @ out.step[:, :-1], force[:, :-1], atol=1e-9)
+    np.testing.assert_allclose(laplacian(across + along) @ out.step[:, -1], force[:, -1], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing", "hinge"])
+def test_the_step_takes_off_what_it_promises(kind):
+    for seed in range(20):
+        X, D, W = random_problem(seed, n=15, m=2, kind=kind)
+        omega = np.array([0.0, 0.9])
+        problem = make(D, W, omega)
+        before = problem.evaluate(X, omega)
+        after = problem.evaluate(X + before.step, omega)
+        assert before.decrease >= 0
+        assert before.stress - after.stress >= before.decrease * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "asymmetric", "missing"])
+def test_any_direction_of_the_drift_is_the_last_axis_turned(kind):
+    X, D, W = random_problem(1, n=20, m=3, kind=kind)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    omega = np.array([0.0, 0.0, 0.7])
+    straight = make(D, W, omega).evaluate(X, omega)
+    turned = make(D, W, omega @ turn).evaluate(X @ turn, omega @ turn)
+    assert turned.stress == pytest.approx(straight.stress, rel=1e-12)
+    np.testing.assert_allclose(turned.step, straight.step @ turn, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [401, 700])
+@pytest.mark.parametrize("kind", ["uniform", "asymmetric"])
+def test_threads_do_not_change_a_bit(n, kind):
+    X, D, W = random_problem(2, n=n, m=3, kind=kind)
+    omega = np.array([0.0, 0.0, 0.5])
+    results = [make(D, W, omega, jobs).evaluate(X, omega) for jobs in (1, 2, 5)]
+    for other in results[1:]:
+        assert other.stress == results[0].stress
+        np.testing.assert_array_equal(other.step, results[0].step)
+
+
+def test_float32_data_are_read_as_they_are():
+    X, D, _ = random_problem(0, n=50, m=3)
+    omega = np.array([0.0, 0.0, 0.5])
+    single = make(D.astype(np.float32), None, omega)
+    assert single.parts.S.dtype == np.float32
+    assert single.evaluate(X, omega).stress == pytest.approx(slow_stress(X, D, None, omega), rel=1e-6)
+
+
+def test_coincident_points_give_a_finite_step():
+    _, D, W = random_problem(0, n=10, m=2, kind="asymmetric")
+    omega = np.array([0.0, 0.5])
+    for weights in (None, W):
+        out = make(D, weights, omega).evaluate(np.zeros((10, 2)), omega)
+        assert np.isfinite(out.step).all()
+        assert out.stress == pytest.approx(slow_stress(np.zeros((10, 2)), D, weights, omega))
+
+
+def test_matrix_free_steps_equal_factorized_ones():
+    X, D, W = random_problem(4, n=60, m=3, kind="missing")
+    omega = np.array([0.0, 0.0, 0.8])
+    problem = make(D, W, omega)
+    assert problem.n_points <= FACTORIZE
+    factorized = problem.evaluate(X, omega)
+    problem._solve = problem._conjugate_gradients(0.8)
+    free = problem.evaluate(X, omega)
+    np.testing.assert_allclose(free.step, factorized.step, atol=1e-4 * np.abs(factorized.step).max())
+    assert free.decrease <= factorized.decrease * (1 + 1e-9)
+
+
+def test_conjugate_gradients_solve():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(30, 30))
+    M = root @ root.T + 5 * np.eye(30)
+    b = rng.normal(size=(30, 4))
+    x = conjugate_gradients(lambda v: M @ v, b, np.diag(M)[:, None], tol=1e-12)
+    np.testing.assert_allclose(M @ x, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 64, 65, 1000, 5001])
+def test_blocks_cover_all_rows_and_share_the_pairs(n):
+    edges = triangle_edges(n, 16)
+    assert edges[0] == 0
+    assert edges[-1] == n
+    assert (np.diff(edges) > 0).all()
+    if n >= 1000:
+        pairs = [sum(n - 1 - i for i in range(a, b)) for a, b in pairwise(edges)]
+        assert max(pairs) < 1.2 * min(pairs)
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 200])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_parts_of_the_data(n, n_jobs):
+    D = np.random.default_rng(n).random((n, n))
+    np.fill_diagonal(D, 0)
+    parts = split(D, n_jobs)
+    S, A = (D + D.T) / 2, (D - D.T) / 2
+    np.testing.assert_allclose(parts.S, S, rtol=1e-15)
+    np.testing.assert_allclose(parts.h, A.mean(axis=0), atol=1e-15)
+    rest = A - (parts.h[None, :] - parts.h[:, None])
+    assert parts.skew_residual == pytest.approx((rest**2).sum() / 2, rel=1e-12, abs=1e-15)

@@ -1,0 +1,263 @@
+"""The comparison: each model wins on its own data, and every number in the table is what it says."""
+
+import json
+
+import numpy as np
+import pytest
+
+from finsler.data.matrix import as_dissimilarities
+from finsler.geometry.asymmetry import asymmetry_report
+from finsler.geometry.randers import randers_distances
+from finsler.models import Comparison, compare_models
+from finsler.models import compare as module
+from finsler.models.compare import MODELS, asymmetry_shown, sign_accuracy
+from finsler.models.fits import Observations, differences, directions
+from finsler.models.slide import slide_distances
+
+from helpers import random_problem, slow_stress
+
+RNG = np.random.default_rng(5)
+X = 3 * RNG.normal(size=(14, 2))
+SYMMETRIC = {"symmetric", "isomap"}
+
+
+def observe(D, W=None):
+    return Observations.of(as_dissimilarities(D, W, missing="mask"))
+
+
+def made_by(name):
+    E = differences(X)[1]
+    B = directions(X)[0]
+    rng = np.random.default_rng(0)
+    r, p, q = rng.normal(size=(3, 14))
+    V = np.column_stack([-X[:, 1], X[:, 0]]) * 0.01
+    D = {
+        "symmetric": E,
+        "randers": randers_distances(X, drift=0.3),
+        "slide": slide_distances(X, np.array([0.2, 0.1])),
+        "hill": E + 0.15 * B[0] + 0.1 * B[1],
+        "radius": E + 0.1 * (r[None, :] - r[:, None]),
+        "gower": E + 0.05 * (np.outer(p, q) - np.outer(q, p)),
+        "drift-fitted": E + (np.einsum("ik,kij->ij", V, B) - np.einsum("ik,kij->ij", V, B).T) / 2,
+    }[name]
+    np.fill_diagonal(D, 0)
+    assert D.min() >= 0
+    return D
+
+
+@pytest.mark.parametrize("name", ["randers", "slide", "hill", "radius", "gower", "drift-fitted"])
+def test_each_model_fits_its_own_data_and_no_symmetric_one_does(name):
+    table = compare_models(made_by(name), verbose=False)
+    assert table[name].normalized_stress < 1e-4
+    assert table[name].sign_accuracy > 0.95  # of pairs that differ by next to nothing some may be missed
+    assert table[name].asymmetry_shown > 0.9999
+    assert table["symmetric"].normalized_stress > 100 * table[name].normalized_stress
+    # What contains what: a radius-distance model contains Randers maps, fitted arrows contain mean ones.
+    stress = {record.name: record.normalized_stress for record in table}
+    assert stress["radius"] <= stress["randers"] * (1 + 1e-6) + 1e-6
+    assert stress["drift-fitted"] <= stress["drift"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "asymmetric", "missing"])
+def test_records(kind):
+    _, D, W = random_problem(0, n=9, kind=kind)
+    table = compare_models(D, weights=W, missing="mask", n_init=2, verbose=False)
+    assert {record.name for record in table} == set(MODELS)
+    assert len(table) == len(MODELS)
+    stresses = [record.normalized_stress for record in table]
+    assert stresses == sorted(stresses)
+    observed = observe(D, W)
+    for record in table:
+        assert record.normalized_stress == pytest.approx(observed.normalized_stress(record.fit.distances))
+        assert record.status in ("converged", "closed_form")
+        assert (record.sign_accuracy is None) == (record.name in SYMMETRIC)
+        if record.name != "isomap":
+            assert record.seconds >= table["symmetric"].seconds
+    assert np.diag(table["slide"].fit.distances).tolist() == [0.0] * 9
+    randers = table["randers"].fit
+    value = slow_stress(randers.parameters["coordinates"], D, W, randers.parameters["drift"])
+    assert observed.stress(randers.distances) == pytest.approx(value)
+    assert table.n_pairs == (72 if W is None else np.count_nonzero(W))
+    assert table.verdict == asymmetry_report(D, W).verdict
+
+
+def test_parameters_of_a_table_of_eight_points_in_the_plane():
+    _, D, _ = random_problem(0, n=8)
+    table = compare_models(D, n_init=1, verbose=False)
+    assert {record.name: record.n_parameters for record in table} == {
+        "symmetric": 13, "isomap": 13, "randers": 15, "slide": 15, "hill": 15, "radius": 20, "gower": 26,
+        "drift": 29, "drift-fitted": 29,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["randers", "slide", "hill", "radius"])
+def test_counted_parameters_are_the_dimension_of_the_model(name):
+    """The rank of the derivatives of all distances by all parameters, at a generic point."""
+    rng = np.random.default_rng(1)
+    n, m = 7, 3
+    theta = rng.normal(size=n * m + (n if name == "radius" else m))
+
+    def distances(theta):
+        Y, extra = theta[: n * m].reshape(n, m), theta[n * m :]
+        if name == "slide":
+            d = slide_distances(Y, extra)
+            np.fill_diagonal(d, 0)
+            return d.ravel()
+        U, E = differences(Y)
+        if name == "radius":
+            return (E + extra[None, :] - extra[:, None]).ravel()
+        along = np.einsum("k,kij->ij", 0.2 * extra, U)
+        return (E + (along if name == "randers" else along / np.where(E > 0, E, 1))).ravel()
+
+    J = np.array([(distances(theta + h) - distances(theta - h)) / 2e-6 for h in 1e-6 * np.eye(len(theta))]).T
+    _, D, _ = random_problem(0, n=n)
+    record = compare_models(D, m, models=[name], n_init=1, verbose=False)[name]
+    assert np.linalg.matrix_rank(J, tol=1e-6) == record.n_parameters
+
+
+def slow_signs(D, W, d):
+    right = count = weight_right = weight = 0.0
+    for i in range(len(D)):
+        for j in range(i):
+            if W[i, j] > 0 and W[j, i] > 0 and D[i, j] != D[j, i]:
+                ok = (D[i, j] - D[j, i]) * (d[i, j] - d[j, i]) > 0
+                size = 2 * W[i, j] * W[j, i] / (W[i, j] + W[j, i]) * abs(D[i, j] - D[j, i])
+                right, count, weight_right, weight = (
+                    right + ok, count + 1, weight_right + ok * size, weight + size,
+                )  # fmt: skip
+    return right / count, weight_right / weight
+
+
+@pytest.mark.parametrize("kind", ["uniform", "asymmetric", "missing"])
+def test_sign_accuracy(kind):
+    _, D, W = random_problem(2, n=9, kind=kind)
+    D[3, 4] = D[4, 3] = 1.0  # a pair without a sign
+    W = np.ones((9, 9)) if W is None else W
+    W[3, 4] = W[4, 3] = 1.0
+    d = np.random.default_rng(0).uniform(1, 2, size=(9, 9))
+    d[0, 1] = d[1, 0]  # and one for which the model has none
+    assert sign_accuracy(observe(D, W), d) == pytest.approx(slow_signs(D, W, d))
+
+
+def test_rounding_tells_no_sign():
+    _, D, _ = random_problem(2, n=5)
+    d = np.ones((5, 5)) + 1e-15 * (D - D.T)
+    assert sign_accuracy(observe(D), d) == (0.0, 0.0)
+
+
+def test_asymmetry_shown_is_bounded_by_the_heights_for_models_that_follow_them():
+    _, D, _ = random_problem(4, n=10)
+    table = compare_models(D, models=["randers", "radius"], verbose=False)
+    share = asymmetry_report(D).gradient_share
+    assert table["radius"].asymmetry_shown == pytest.approx(share, abs=1e-4)
+    assert table["randers"].asymmetry_shown <= share + 1e-9
+    assert asymmetry_shown(observe(D), D) == 1.0
+    assert asymmetry_shown(observe(D), D.T) == pytest.approx(-3.0)
+
+
+def test_symmetric_data_have_no_signs():
+    table = compare_models(made_by("symmetric"), verbose=False)
+    assert "symmetric" in table.verdict
+    assert table.n_asymmetric == 0
+    for record in table:
+        assert record.sign_accuracy is record.weighted_sign_accuracy is record.asymmetry_shown is None
+        assert record.name == "isomap" or record.normalized_stress < 1e-4
+    assert " - " in str(table)
+
+
+def test_same_seed_same_table_and_scale_does_not_matter():
+    _, D, _ = random_problem(3, n=12)
+    first, again, threads = (
+        compare_models(D, random_state=seed, n_jobs=jobs, verbose=False)
+        for seed, jobs in ((7, 1), (7, 1), (7, 2))
+    )
+    for other in (again, threads):
+        for a, b in zip(first, other, strict=True):
+            assert (a.name, a.normalized_stress) == (b.name, b.normalized_stress)
+    for scaled in (compare_models(1e-6 * D, random_state=7, verbose=False),):
+        for record in scaled:
+            assert record.normalized_stress == pytest.approx(first[record.name].normalized_stress, rel=1e-3)
+
+
+def test_random_state_may_be_a_generator_or_none():
+    _, D, _ = random_problem(3, n=6)
+    one, two = (
+        compare_models(D, models=["slide"], random_state=np.random.RandomState(3), verbose=False)
+        for _ in range(2)
+    )
+    assert one["slide"].normalized_stress == two["slide"].normalized_stress
+    assert compare_models(D, models=["slide"], random_state=None, verbose=False)["slide"].n_parameters == 11
+
+
+def test_more_starts_never_hurt():
+    _, D, _ = random_problem(8, n=12)
+    few, many = (
+        compare_models(D, models=["slide", "hill", "radius"], n_init=n, verbose=False) for n in (1, 5)
+    )
+    for record in few:
+        assert many[record.name].normalized_stress <= record.normalized_stress * (1 + 1e-6)
+
+
+def test_it_prints_and_turns_into_json_and_markdown():
+    _, D, _ = random_problem(3, n=6)
+    table = compare_models(D, models=["symmetric", "randers"], n_init=1, verbose=False)
+    assert isinstance(table, Comparison)
+    lines = str(table).splitlines()
+    assert lines[0].startswith("6 points in 2 dimensions, 30 ordered pairs, 15 pairs asymmetric")
+    assert lines[1].split() == ["model", "stress", "sign", "by", "size", "shown", "parameters", "seconds"]
+    assert lines[3].startswith("Randers map (ours)")
+    assert len({len(line) for line in lines[1:5]}) == 1
+    plain = json.loads(json.dumps(table.to_dict()))
+    assert plain["verdict"] == table.verdict
+    assert [model["name"] for model in plain["models"]] == ["randers", "symmetric"]
+    assert plain["models"][0]["normalized_stress"] == table["randers"].normalized_stress
+    assert "fit" not in plain["models"][0]
+    rows = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
+    assert len(rows) == 4
+    assert {row.count("|") for row in rows} == {8}
+    assert f"**{table['randers'].normalized_stress:.4f}**" in rows[2]
+
+
+def test_what_did_not_converge_is_marked():
+    _, D, _ = random_problem(3, n=12)
+    table = compare_models(D, models=["slide", "hill"], n_init=1, max_iter=2, verbose=False)
+    assert {record.status for record in table} == {"max_iter"}
+    assert "slide vector*" in str(table)
+    assert "* not converged" in str(table)
+    assert "* not converged" in table.to_markdown()
+
+
+@pytest.mark.parametrize("solver", ["symmetric_mds", "gower"])
+def test_ctrl_c_ends_the_whole_comparison(monkeypatch, solver):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    _, D, _ = random_problem(3, n=6)
+    if solver == "gower":
+        monkeypatch.setitem(module.MODELS, "gower", interrupted)
+    else:  # our solver catches it, and says so in its status
+        monkeypatch.setattr("finsler.solvers.problem.UniformProblem.evaluate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compare_models(D, verbose=False)
+
+
+def test_mistakes():
+    _, D, _ = random_problem(3, n=6)
+    with pytest.raises(ValueError, match="there is no 'umap'; there are symmetric, isomap"):
+        compare_models(D, models=["umap"])
+    with pytest.raises(TypeError, match="sequence of names"):
+        compare_models(D, models="slide")
+    with pytest.raises(ValueError, match="D has 2 points"):
+        compare_models([[0, 1], [2, 0]])
+    with pytest.raises(ValueError, match="n_components must be at least 1"):
+        compare_models(D, 0)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        compare_models(np.where(D > 2, np.nan, D))
+    far = D.copy()
+    far[1, 2] = np.inf
+    with pytest.raises(ValueError, match=r"From 1 to 2 there is only a bound.*missing='mask'"):
+        compare_models(far, missing="hinge")
+    with pytest.raises(ValueError, match="unconnected groups"):
+        compare_models(D, weights=np.kron(np.eye(2), np.ones((3, 3))))
+    with pytest.raises(KeyError, match="no model 'slide' here"):
+        compare_models(D, models=["drift"], n_init=1, verbose=False)["slide"]
