@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
+from finsler.errors import MissingExtraError
+
 
 def import_dask() -> Any:
     """Import ``dask`` with its arrays, or say how to get it."""
@@ -12,7 +14,7 @@ def import_dask() -> Any:
         import dask
         import dask.array
     except ImportError as error:
-        raise ImportError("This needs Dask: pip install 'finsler[distributed]'.") from error
+        raise MissingExtraError("This needs Dask: pip install 'finsler[distributed]'.") from error
     return dask
 
 

@@ -12,6 +12,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.errors import InputError
+
 FORMAT = 1  # version of the archive layout; a reader refuses newer ones
 
 
@@ -56,12 +58,12 @@ def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDA
     except FileNotFoundError:
         raise
     except Exception as error:
-        raise ValueError(
+        raise InputError(
             f"{str(path)!r} is not a file that finsler saved; maps are saved as .npz, with Embedding.save or "
             "finsler embed --out map.npz."
         ) from error
     if found != kind:
-        raise ValueError(f"{str(path)!r} holds a saved {found}, not a saved {kind}.")
+        raise InputError(f"{str(path)!r} holds a saved {found}, not a saved {kind}.")
     if version > FORMAT:
-        raise ValueError(f"{str(path)!r} was saved by a newer finsler (format {version}); please upgrade.")
+        raise InputError(f"{str(path)!r} was saved by a newer finsler (format {version}); please upgrade.")
     return arrays, record

@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from finsler.errors import InputError, InputTypeError
+
 T = TypeVar("T")
 
 _pool: ThreadPoolExecutor | None = None
@@ -50,9 +52,9 @@ def thread_count(n_jobs: int | None) -> int:
     if n_jobs is None:
         return cpu_count()
     if not isinstance(n_jobs, Integral):
-        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}.")
+        raise InputTypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}.")
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use a positive number, or None for all cores.")
+        raise InputError("n_jobs=0 has no meaning; use a positive number, or None for all cores.")
     return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
 
 
@@ -165,7 +167,7 @@ def parse_bytes(size: float | str) -> float:
     except (KeyError, ValueError):
         n_bytes = 0.0
     if not 0 < n_bytes < float("inf"):
-        raise ValueError(f"A size in bytes is a positive number, or text such as '2GB'; got {size!r}.")
+        raise InputError(f"A size in bytes is a positive number, or text such as '2GB'; got {size!r}.")
     return n_bytes
 
 

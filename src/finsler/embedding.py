@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
 from finsler.data.matrix import Dissimilarities, check_columns, plain_label, suggestion
+from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress_per_point, total_square
 from finsler.solvers.backends.memory import Backend
@@ -110,7 +111,7 @@ class Embedding:
     def from_pairs(cls, solution: Solution, labels: list[Any] | None, note: str = "") -> Embedding:
         """Embedding that a solver found from some of the pairs; its stress is over those."""
         if solution.total is None or solution.per_point is None:
-            raise ValueError("solution says nothing of its pairs; use Embedding.from_solution with the data.")
+            raise InputError("solution says nothing of its pairs; use Embedding.from_solution with the data.")
         share = solution.stress / solution.total if solution.total > 0 else 0.0
         return cls(
             coordinates=solution.coordinates,
@@ -191,7 +192,7 @@ class Embedding:
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError(
+            raise MissingExtraError(
                 "to_frame() needs pandas: pip install 'finsler[graph]', or pandas itself."
             ) from error
         columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
@@ -268,13 +269,13 @@ class Embedding:
         try:
             return cls(**fields)
         except TypeError as error:
-            raise ValueError(f"{str(path)!r} is not a complete saved map ({error}).") from error
+            raise InputError(f"{str(path)!r} is not a complete saved map ({error}).") from error
 
 
 def _plain_label(label: Any) -> Any:
     label = plain_label(label)
     if label is None or isinstance(label, (str, int, float, bool)):
         return label
-    raise TypeError(
+    raise InputTypeError(
         f"Label {label!r} of type {type(label).__name__} cannot be saved; use strings or numbers as labels."
     )

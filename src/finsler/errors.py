@@ -33,3 +33,10 @@ class InputTypeError(InputError, TypeError):
 
 class MissingExtraError(ImportError):
     """A package is needed that the base install does not bring."""
+
+
+class UnknownLabelError(InputError, KeyError):
+    """A label names no point, or several."""
+
+    def __str__(self) -> str:  # KeyError would show the message in quotes
+        return str(self.args[0])

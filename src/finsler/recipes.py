@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from finsler.data.matrix import LARGEST, as_dissimilarities
 from finsler.data.tables import read_table
 from finsler.embedding import Embedding
+from finsler.errors import InputError, InputTypeError
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph
@@ -88,7 +89,7 @@ def embed_matrix(
         if labels is None:
             return found
         if len(labels) != found.n_points:
-            raise ValueError(
+            raise InputError(
                 f"labels must have one entry per point: D has {found.n_points} rows, labels {len(labels)}."
             )
         return replace(found, labels=list(labels))
@@ -163,7 +164,7 @@ def embed_graph(
     graph = as_digraph(graph, **(reading or {}))
     if method == "sparse" or (method == "auto" and nodes is None and graph.n_nodes > DENSE_NODES):
         if nodes is not None:
-            raise ValueError("nodes goes with method='dense': a sparse map is of the whole graph.")
+            raise InputError("nodes goes with method='dense': a sparse map is of the whole graph.")
         why = (
             f"{graph.n_nodes:,} nodes are more than {DENSE_NODES:,}, so it is a sparse map"
             if method == "auto"
@@ -231,19 +232,19 @@ def sparse_map(
     known = signature(sparse_smacof).parameters
     for name in options:
         if name not in known or name in ("pairs", "arcs", "bound"):
-            raise TypeError(f"{name} is not an option of a sparse map, which this is (see method).")
+            raise InputTypeError(f"{name} is not an option of a sparse map, which this is (see method).")
     if far is not None and not (unreachable == "hinge" and 0 < far < inf):
-        raise ValueError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
+        raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
     digraph, notes = as_digraph(graph), [] if not why else [f"{why}, with {pivots} pivots (see method)."]
     if unreachable == "largest":
         digraph, more = keep_largest(digraph, connection)
         notes += more
     if digraph.n_nodes < 2:
-        raise ValueError(" ".join(["There is only one node to map.", *notes]))
+        raise InputError(" ".join(["There is only one node to map.", *notes]))
     require_one_piece(digraph)
     count: Any = pivots
     if not isinstance(count, Integral) or count < 2:
-        raise ValueError(f"pivots must be a whole number of at least 2, got {pivots!r}.")
+        raise InputError(f"pivots must be a whole number of at least 2, got {pivots!r}.")
     hops = hops or not digraph.weighted
     # In units of the mean arc: single precision serves lengths of any size.
     unit = 1.0 if hops else _mean_length(digraph)
@@ -255,7 +256,7 @@ def sparse_map(
     if n_unreachable:
         share = f"{n_unreachable / (2 * data.out_of.size):.1%} of the pairs of nodes and pivots have no path"
         if unreachable == "raise":
-            raise ValueError(
+            raise InputError(
                 f"{share}. Pass unreachable='mask' to leave such pairs out, 'hinge' to keep them far apart, or 'largest' to "
                 "keep the largest connected part."
             )
@@ -280,7 +281,7 @@ def sparse_map(
 def _mean_length(graph: Digraph) -> float:
     mean = float(graph.matrix.data.mean())
     if not 1 / LARGEST < mean < LARGEST:
-        raise ValueError(f"The mean length of an arc is {mean:g}; rescale to ordinary magnitudes.")
+        raise InputError(f"The mean length of an arc is {mean:g}; rescale to ordinary magnitudes.")
     return mean
 
 
@@ -335,7 +336,7 @@ def embed_points(
     """
     names = None if labels is None else list(labels)
     if names is not None and len(names) != len(points):
-        raise ValueError(f"labels must have one entry per point: {len(points)} points, {len(names)} labels.")
+        raise InputError(f"labels must have one entry per point: {len(points)} points, {len(names)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)
     isomap.fit(points, drift=drift, current=current, metric=metric, weights=weights)
     if names is None:

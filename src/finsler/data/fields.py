@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
 from finsler.data.matrix import Array, as_float_array
+from finsler.errors import InputError
 from finsler.geometry.randers import check_randers, randers_norm, zermelo_metric
 
 
@@ -63,12 +64,12 @@ def randers_field(
         name: f for name, f in (("drift", drift), ("current", current), ("metric", metric)) if f is not None
     }
     if len(given) > 1:
-        raise ValueError(
+        raise InputError(
             f"Give one of drift, current and metric; found {' and '.join(given)}. A drift makes going along it dear, a "
             "current makes it cheap, and metric=(M, omega) is the general case."
         )
     if zermelo not in ("exact", "first-order"):
-        raise ValueError(f"zermelo must be 'exact' or 'first-order', got {zermelo!r}.")
+        raise InputError(f"zermelo must be 'exact' or 'first-order', got {zermelo!r}.")
     everywhere = None
     if not _is_per_point(drift, current, metric):
         everywhere = partial(randers_field, drift=drift, current=current, metric=metric, zermelo=zermelo)
@@ -88,7 +89,7 @@ def randers_field(
     elif metric is not None:
         pair = metric(X) if callable(metric) else metric
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ValueError(f"metric must be a pair (M, omega) or give one, got {type(pair).__name__}.")
+            raise InputError(f"metric must be a pair (M, omega) or give one, got {type(pair).__name__}.")
         M = None if pair[0] is None else _at_points(pair[0], points, X, (d, d), "M of metric")
         omega = (
             np.zeros(X.shape) if pair[1] is None else _at_points(pair[1], points, X, (d,), "omega of metric")
@@ -98,7 +99,7 @@ def randers_field(
             check_randers(M, omega)
         except ValueError as error:
             name = "metric" if drift is None else "drift"
-            raise ValueError(
+            raise InputError(
                 f"The {name} is no Randers metric: {error} Every step must cost something: scale "
                 f"{'it down' if name == 'drift' else 'omega down, or correct M'}."
             ) from None
@@ -109,10 +110,10 @@ def as_points(points: ArrayLike, name: str = "points") -> Array:
     """Check points, one per row: numbers, finite."""
     X = as_float_array(points, name).astype(np.float64, copy=False)
     if X.ndim != 2 or X.shape[1] == 0 or len(X) == 0:
-        raise ValueError(f"{name} must be a 2-D array with one row per point, got shape {X.shape}.")
+        raise InputError(f"{name} must be a 2-D array with one row per point, got shape {X.shape}.")
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if bad.size:
-        raise ValueError(
+        raise InputError(
             f"{name} contains NaN or infinity at point {bad[0]} ({bad.size} of {len(X)} points)."
         )
     return X
@@ -129,7 +130,7 @@ def _at_points(values: Any, points: Any, X: Array, shape: tuple[int, ...], name:
     """One vector or matrix per point, from an array, a constant or a function."""
     labels, own = point_labels(points), point_labels(values)
     if labels is not None and own is not None and labels != own:
-        raise ValueError(
+        raise InputError(
             f"{name} and points carry different labels, or in a different order. Reorder one of them."
         )
     array = as_float_array(values(X) if callable(values) else values, name).astype(np.float64, copy=False)
@@ -137,13 +138,13 @@ def _at_points(values: Any, points: Any, X: Array, shape: tuple[int, ...], name:
     if array.shape == shape:
         array = np.broadcast_to(array, (n, *shape))
     if array.shape != (n, *shape):
-        raise ValueError(
+        raise InputError(
             f"{name} must have shape {(n, *shape)}, one entry per point, or {shape}, the same for all; got shape "
             f"{array.shape}{' from the function' if callable(values) else ''}."
         )
     bad = np.flatnonzero(~np.isfinite(array.reshape(n, -1)).all(axis=1))
     if bad.size:
-        raise ValueError(f"{name} is not finite at point {bad[0]} ({bad.size} of {n} points).")
+        raise InputError(f"{name} is not finite at point {bad[0]} ({bad.size} of {n} points).")
     return array
 
 

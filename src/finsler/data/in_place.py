@@ -17,6 +17,7 @@ from finsler.data.matrix import (
     check_weight_rows,
     check_whole,
 )
+from finsler.errors import InputError, InputTypeError
 
 Array = NDArray[Any]
 
@@ -67,19 +68,19 @@ def as_raw_dissimilarities(
     (True, True)
     """
     if missing not in ("raise", "mask", "hinge"):
-        raise ValueError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+        raise InputError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
     for matrix, what in ((D, name), (weights, "weights")):
         if matrix is not None and np.asarray(matrix).dtype.kind not in "biuf":
             as_float_array(matrix[:1], what)  # says what is wrong with it
-            raise TypeError(f"{what} must hold numbers, got dtype {matrix.dtype}.")
+            raise InputTypeError(f"{what} must hold numbers, got dtype {matrix.dtype}.")
         if matrix is not None and (not matrix.dtype.isnative or matrix.dtype.itemsize > 8):
-            raise TypeError(
+            raise InputTypeError(
                 f"{what} has dtype {matrix.dtype.str}, which this machine's kernels cannot read where it is. Write it "
                 "again as float32 or float64, or raise memory_budget so that it is copied."
             )
     check_square(np.asarray(D), name)
     if weights is not None and weights.shape != D.shape:
-        raise ValueError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
+        raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
     progress = Progress("Checking the matrix", verbose)
     rows, weight_rows = np.asarray(D), None if weights is None else np.asarray(weights)
     n, unit, found = len(rows), 1.0, []
@@ -107,7 +108,7 @@ def conclude(found: list[RowsFound], has_weights: bool, missing: str, name: str)
     if missing == "hinge" and n_unknown:
         far = max(part.farthest for part in found)
         if far == 0:
-            raise ValueError(
+            raise InputError(
                 f"No dissimilarity in {name} is finite, so nothing says how far unreachable pairs are."
             )
     return has_weights or n_unknown > 0, far

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
+from finsler.errors import InputError, InputTypeError
 
 Array = NDArray[Any]
 
@@ -66,7 +67,7 @@ def raise_if_unconnected(group: NDArray[np.intp], name: Callable[[int], str]) ->
         return
     small = np.flatnonzero(group != np.argmax(sizes))
     shown = ", ".join(name(int(i)) for i in small[:8]) + (", ..." if len(small) > 8 else "")
-    raise ValueError(
+    raise InputError(
         f"The pairs with a weight leave the points in {len(sizes)} unconnected groups (sizes "
         f"{', '.join(map(str, sorted(sizes.tolist(), reverse=True)[:8]))}), which have no common frame. Outside the "
         f"largest group: {shown}. Embed each group by itself, or supply dissimilarities between them."
@@ -109,12 +110,12 @@ def as_dissimilarities(
            [3., 0.]])
     """
     if missing not in ("raise", "mask", "hinge"):
-        raise ValueError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+        raise InputError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
     if far is not None and not (missing == "hinge" and 0 < far < np.inf):
-        raise ValueError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
+        raise InputError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
     if isinstance(D, Dissimilarities):
         if weights is not None or labels is not None:
-            raise ValueError("Dissimilarities carry their own weights and labels; do not pass them again.")
+            raise InputError("Dissimilarities carry their own weights and labels; do not pass them again.")
         return D
     own_labels = frame_labels(D, name)
     if own_labels is not None and labels is None:
@@ -125,7 +126,7 @@ def as_dissimilarities(
     if labels is not None:
         labels = [plain_label(label) for label in labels]
         if len(labels) != n:
-            raise ValueError(
+            raise InputError(
                 f"labels must have one entry per point: {name} has {n} rows, labels {len(labels)}."
             )
     checked = Dissimilarities(matrix, None, labels)
@@ -142,7 +143,7 @@ def as_dissimilarities(
             unreachable = matrix == np.inf
             bound = float(matrix[known].max()) if far is None else far
             if bound == 0:
-                raise ValueError(
+                raise InputError(
                     f"No dissimilarity in {name} is finite; say with far= how far unreachable pairs are."
                 )
             matrix = np.where(unreachable, matrix.dtype.type(-bound), matrix)
@@ -162,17 +163,17 @@ def check_square(matrix: Array, name: str) -> None:
             hint = " Reshape your data to two dimensions."
         else:
             hint = "" if np.isfinite(matrix).all() else " It also contains NaN or infinity."
-        raise ValueError(
+        raise InputError(
             f"{name} must be a square matrix of dissimilarities from row to column, got shape {matrix.shape}.{hint}"
         )
     if len(matrix) == 0:
-        raise ValueError(f"{name} is empty: Found array with 0 sample(s) while a minimum of 1 is required.")
+        raise InputError(f"{name} is empty: Found array with 0 sample(s) while a minimum of 1 is required.")
 
 
 def as_float_array(values: ArrayLike, name: str) -> Array:
     """Array of float32 or float64 with the numbers in ``values``, or a ``TypeError`` that shows the first non-number."""
     if hasattr(values, "toarray"):
-        raise TypeError(
+        raise InputTypeError(
             f"{name} is a sparse matrix: Sparse data was passed, but dense data is required here, because absent "
             "entries could mean zero, missing or unreachable. Pass a dense array with NaN for missing pairs."
         )
@@ -183,13 +184,13 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+        raise InputError(f"{name} must be a rectangular array of numbers: {error}") from None
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind in "biuf":
         return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
     if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}.")
+        raise InputError(f"Complex data not supported: {name} has dtype {array.dtype}.")
     if array.dtype.kind in "OUS":
         try:
             return array.astype(np.float64)
@@ -199,11 +200,11 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
                     float(array[place])
                 except (TypeError, ValueError):
                     where = _place(values, place)
-                    raise TypeError(
+                    raise InputTypeError(
                         f"{name} must hold numbers; {where} holds {array[place]!r}: argument must be a string or a "
                         f"number. {_remedy(values, place, array[place])}"
                     ) from None
-    raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+    raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
 
 
 def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
@@ -232,7 +233,7 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
     index, columns = list(D.index), list(D.columns)
     if len(index) == len(columns) and index != columns:
         if set(index) == set(columns):
-            raise ValueError(
+            raise InputError(
                 f"The rows and columns of {name} carry the same labels in different orders (first difference: row "
                 f"{_first_difference(index, columns)}). Reorder with {name}.loc[:, {name}.index]."
             )
@@ -242,7 +243,7 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
             return columns  # a frame read without an index column
         if columns == list(range(len(columns))):
             return index
-        raise ValueError(
+        raise InputError(
             f"The rows and columns of {name} carry different labels (first difference: row "
             f"{_first_difference(index, columns)}). If the first column holds the labels, read it as the index."
         )
@@ -269,7 +270,7 @@ def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
         return
     columns = list(values.columns)
     if len(columns) == len(labels) and list(map(str, columns)) != list(map(str, labels)):
-        raise ValueError(
+        raise InputError(
             f"The columns of {name} are not the labels of the map in its order (first difference: "
             f"{_first_difference(labels, columns)}). Reorder them."
         )
@@ -283,7 +284,7 @@ def _first_difference(index: list[Any], columns: list[Any]) -> str:
 def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
     own = frame_labels(weights, "weights")
     if own is not None and data.labels is not None and list(map(str, own)) != list(map(str, data.labels)):
-        raise ValueError(
+        raise InputError(
             "The labels of weights are not those of the dissimilarities, in the same order. Reorder with "
             "weights.loc[labels, labels]."
         )
@@ -291,7 +292,7 @@ def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
         weights = np.ma.filled(weights, 0)
     checked = as_float_array(weights, "weights")
     if checked.shape != data.matrix.shape:
-        raise ValueError(f"weights must have the shape of D, {data.matrix.shape}, got {checked.shape}.")
+        raise InputError(f"weights must have the shape of D, {data.matrix.shape}, got {checked.shape}.")
     if not np.isfinite(np.diagonal(checked)).all():
         checked = checked.copy()
         np.fill_diagonal(checked, 0)
@@ -310,7 +311,7 @@ def check_weight_rows(rows: Array, first: int, point: Callable[[int], str] = str
         bad[i] = -np.inf < row[i] < 0  # NaN or inf there mean nothing
         if bad.any():
             j = int(np.argmax(bad))
-            raise ValueError(
+            raise InputError(
                 f"weights must be finite and non-negative; from {point(i)} to {point(j)} it is {row[j]}. "
                 "Use 0 for a pair that should not count."
             )
@@ -353,7 +354,7 @@ def check_rows(
         if not finite.all():
             if (row[counts] == -np.inf).any():
                 j = int(np.argmax(counts & (row == -np.inf)))
-                raise ValueError(f"{name} is -inf from {point(i)} to {point(j)}; inf means unreachable.")
+                raise InputError(f"{name} is -inf from {point(i)} to {point(j)}; inf means unreachable.")
             unknown = ~finite & counts
             if missing == "raise" and unknown.any():
                 j = int(np.argmax(unknown))
@@ -362,7 +363,7 @@ def check_rows(
                     if np.isnan(row[j])
                     else "inf, which stands for no way"
                 )
-                raise ValueError(
+                raise InputError(
                     f"{name} contains NaN or infinity: from {point(i)} to {point(j)} it is {what}. Pass missing='mask' to "
                     "leave such ways out (the ways back still count), missing='hinge' to keep infinite ones far, or fill "
                     "them in."
@@ -376,13 +377,13 @@ def check_rows(
         if values.size:
             if values.min() < 0:
                 j = int(np.argmax(known & (row < 0)))
-                raise ValueError(
+                raise InputError(
                     f"Negative values in data passed to {name}: from {point(i)} to {point(j)} it is {row[j]}. "
                     "Dissimilarities are distances or costs; turn similarities into dissimilarities first."
                 )
             top = float(values.max())
             if top == 0 and n > 1:
-                raise ValueError(
+                raise InputError(
                     f"Row {point(i)} of {name} is all zero: every way from there would be free. Use NaN with "
                     "missing='mask' if these values are unknown, or drop the point if it equals another."
                 )
@@ -395,11 +396,11 @@ def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], st
     largest = max(part.largest for part in found)
     diagonal = np.concatenate([part.diagonal for part in found])
     if largest > 0 and not 1 / LARGEST < largest < LARGEST:
-        raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
+        raise InputError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
     off = np.abs(np.nan_to_num(diagonal, nan=0.0)) > DIAGONAL_TOLERANCE * largest
     if len(diagonal) > 1 and off.any():
         i = int(np.argmax(off))
-        raise ValueError(
+        raise InputError(
             f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]}. If {name} "
             "holds similarities, convert them; if the diagonal means nothing, set it to 0."
         )

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from finsler.data.matrix import Array, Dissimilarities, as_float_array, frame_labels
+from finsler.errors import InputError
 
 
 def dissimilarities_from(
@@ -74,16 +75,16 @@ def dissimilarities_from(
         "linear": linear,
     }
     if transform not in functions:
-        raise ValueError(f"transform must be one of {', '.join(functions)}; got {transform!r}.")
+        raise InputError(f"transform must be one of {', '.join(functions)}; got {transform!r}.")
     if zeros not in ("missing", "pseudocount", "keep"):
-        raise ValueError(f"zeros must be 'missing', 'pseudocount' or 'keep', got {zeros!r}.")
+        raise InputError(f"zeros must be 'missing', 'pseudocount' or 'keep', got {zeros!r}.")
     if hasattr(counts, "toarray"):
         counts = counts.toarray()
     values = _check_counts(counts)
     zero = values == 0
     if zeros == "pseudocount":
         if not (np.isfinite(pseudocount) and pseudocount > 0):
-            raise ValueError(f"pseudocount must be positive, got {pseudocount!r}.")
+            raise InputError(f"pseudocount must be positive, got {pseudocount!r}.")
         values = values + pseudocount
 
     def labeled(array: Array) -> Any:
@@ -129,7 +130,7 @@ def gravity(counts: ArrayLike, *, exponent: float = 2.0) -> Array:
     array([0.   , 0.667, 0.667])
     """
     if not (np.isfinite(exponent) and exponent > 0):
-        raise ValueError(f"exponent must be positive, got {exponent!r}.")
+        raise InputError(f"exponent must be positive, got {exponent!r}.")
     flows = _off_diagonal(counts)
     sizes = np.outer(flows.sum(axis=1), flows.sum(axis=0) / flows.sum())
     return _finish(
@@ -168,7 +169,7 @@ def transition(counts: ArrayLike, *, diagonal: str = "ignore") -> Array:
         share = flows / flows.sum(axis=1, keepdims=True)
         alone = np.flatnonzero((flows > 0).sum(axis=1) == 1)
         if alone.size:
-            raise ValueError(
+            raise InputError(
                 f"Row {_name(counts, alone[0])} of counts has a single partner: it goes there with "
                 "certainty, at a cost of 0. Use zeros='pseudocount', diagonal='use', or another transform."
             )
@@ -237,12 +238,12 @@ def _check_counts(counts: Any) -> Array:
     """Copy of the counts as float64."""
     values = as_float_array(counts, "counts").astype(np.float64)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"counts must be a square matrix, from row to column; got shape {values.shape}.")
+        raise InputError(f"counts must be a square matrix, from row to column; got shape {values.shape}.")
     frame_labels(counts, "counts")
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         i, j = divmod(int(np.argmax(bad)), len(bad))
-        raise ValueError(
+        raise InputError(
             f"counts must be finite and non-negative; from {_name(counts, i)} to {_name(counts, j)} it is "
             f"{values[i, j]}. Use 0 where nothing was counted; `zeros` says what that means."
         )
@@ -256,7 +257,7 @@ def _off_diagonal(counts: ArrayLike) -> Array:
     empty = np.flatnonzero(~flows.any(axis=1))
     if empty.size:
         names = ", ".join(_name(counts, i) for i in empty[:8]) + (", ..." if empty.size > 8 else "")
-        raise ValueError(
+        raise InputError(
             f"Nothing goes from {names} to another point ({empty.size} of {len(flows)} rows of counts). "
             "Leave these points out, or use zeros='pseudocount'."
         )
@@ -265,7 +266,7 @@ def _off_diagonal(counts: ArrayLike) -> Array:
 
 def _uses(diagonal: str) -> bool:
     if diagonal not in ("ignore", "use"):
-        raise ValueError(f"diagonal must be 'ignore' or 'use', got {diagonal!r}.")
+        raise InputError(f"diagonal must be 'ignore' or 'use', got {diagonal!r}.")
     return diagonal == "use"
 
 
@@ -275,7 +276,7 @@ def _relative_to_diagonal(counts: ArrayLike) -> Array:
     over = (values > own) | (own == 0)
     if over.any():
         i, j = divmod(int(np.argmax(over)), len(over))
-        raise ValueError(
+        raise InputError(
             f"diagonal='use' needs counts that are positive on the diagonal and largest there: from "
             f"{_name(counts, i)} to {_name(counts, j)} it is {values[i, j]:g}, to itself {own[i, 0]:g}. Use "
             "diagonal='ignore'."

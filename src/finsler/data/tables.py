@@ -41,6 +41,7 @@ from finsler.data.readers.text import (
     suffix_of,
     table_width,
 )
+from finsler.errors import InputError
 from finsler.graphs.arcs import SOURCE, TARGET, choose_columns
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.readers import read_graph
@@ -155,14 +156,14 @@ def read_table(
            [2. , 0. ]])
     """
     if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
+        raise InputError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
     if columns is not None and len(columns) not in (2, 3):
-        raise ValueError(f"columns must name source, target and possibly length; got {', '.join(columns)}.")
+        raise InputError(f"columns must name source, target and possibly length; got {', '.join(columns)}.")
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         suffix = suffix_of(path)
         if suffix not in SUFFIXES and kind == "auto":
-            raise ValueError(
+            raise InputError(
                 f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(SUFFIXES)}, text also "
                 "with .gz. Export other files as CSV, or say what this one holds: kind='matrix', 'edges' or 'points'."
             )
@@ -180,7 +181,7 @@ def read_table(
     if kind == "edges":
         return _edges(text, columns)
     if columns is not None:
-        raise ValueError(f"columns are those of edges; {text.name} is read as {kind}.")
+        raise InputError(f"columns are those of edges; {text.name} is read as {kind}.")
     return _matrix(text) if kind == "matrix" else _points(text)
 
 
@@ -231,7 +232,7 @@ def detect(rows: Sequence[Sequence[str]], n_rows: int | None = None, name: str =
         return "edges"
     if width > 3 and number_share([row[1:] for row in rows[1:] or rows]) > 0.5:
         return "matrix"  # not square; its reader tells
-    raise ValueError(
+    raise InputError(
         f"{name}: {count:,} rows and {width} columns are neither a square matrix of numbers, nor edges (2 or 3 columns, or "
         "columns called source and target), nor points (columns x, y, ... with drift_x, ... or current_x, ...). If it is "
         "one of these, say which: kind='matrix', 'edges' or 'points'."
@@ -287,19 +288,19 @@ def point_columns(header: Sequence[str]) -> PointColumns:
     names = [cell.lower() for cell in header]
     repeated = [name for name, count in Counter(names).items() if count > 1 and name]
     if repeated:
-        raise ValueError(f"the column {repeated[0]!r} is repeated.")
+        raise InputError(f"the column {repeated[0]!r} is repeated.")
     found = _vectors(names)
     if len(found) > 1:
-        raise ValueError("it has columns of a drift and of a current; points have one of the two.")
+        raise InputError("it has columns of a drift and of a current; points have one of the two.")
     kind, vectors = next(iter(found.items())) if found else (None, {})
     usual = [name for name in names if re.fullmatch(r"[xyz]|x\d+", name)]
     axes = [name for name in names if name in vectors] if kind else usual
     if lost := [name for name in vectors if name not in names]:
-        raise ValueError(f"there is a {kind} along {lost[0]!r}, but no column {lost[0]!r}.")
+        raise InputError(f"there is a {kind} along {lost[0]!r}, but no column {lost[0]!r}.")
     if set(axes) & set(usual) and (bare := [name for name in usual if name not in axes]):
-        raise ValueError(f"the column {bare[0]!r} has no {kind}_{bare[0]}; write 0 where there is none.")
+        raise InputError(f"the column {bare[0]!r} has no {kind}_{bare[0]}; write 0 where there is none.")
     if not axes:
-        raise ValueError("points need columns x, y, ... with drift_x, ... or current_x, ... beside them.")
+        raise InputError("points need columns x, y, ... with drift_x, ... or current_x, ... beside them.")
     label = next((names.index(name) for name in LABELS if name in names), 0 if not names[0] else None)
     return PointColumns([names.index(a) for a in axes], [vectors[a] for a in axes if kind], kind, label)
 
@@ -324,7 +325,7 @@ def check_labels(labels: Sequence[str], name: str) -> None:
     """Refuse labels that are given twice."""
     label, count = Counter(labels).most_common(1)[0]
     if count > 1:
-        raise ValueError(f"{name}: the label {label!r} is given {count} times; labels must be distinct.")
+        raise InputError(f"{name}: the label {label!r} is given {count} times; labels must be distinct.")
 
 
 def _matrix(text: Text) -> Table:
@@ -335,7 +336,7 @@ def _matrix(text: Text) -> Table:
         layout = MatrixLayout(header, number_share([row[:1] for row in rows[1:]]) <= 0.5)
     n, width = text.n_rows - layout.header, text.width - layout.side
     if n != width:
-        raise ValueError(
+        raise InputError(
             f"{text.name}: a matrix must be square, from row to column; this one has {n} rows and {width} columns "
             f"of numbers{' besides its labels' if layout.header or layout.side else ''}."
         )
@@ -353,7 +354,7 @@ def _matrix(text: Text) -> Table:
         orders = (
             "the same labels in different orders" if sorted(labels) == sorted(columns) else "different labels"
         )
-        raise ValueError(
+        raise InputError(
             f"{text.name}: rows and columns carry {orders}: number {k + 1} is {labels[k]!r} among the rows and "
             f"{columns[k]!r} among the columns."
         )
@@ -370,13 +371,13 @@ def _edges(text: Text, columns: Sequence[str] | None) -> Table:
     try:
         i, j, k = choose_columns(names, source, target, lengths[0] if lengths else None)
     except ValueError as error:
-        raise ValueError(f"{text.name}: {error}") from error
+        raise InputError(f"{text.name}: {error}") from error
     ends: list[list[str]] = [[], []]
     values: list[float] = []
     for row, cells in text.body(header):
         for list_of, column in zip(ends, (i, j), strict=True):
             if not cells[column]:
-                raise ValueError(f"{text.name}: row {row}, column {column + 1}: a node is missing.")
+                raise InputError(f"{text.name}: row {row}, column {column + 1}: a node is missing.")
             list_of.append(cells[column])
         if k is not None:
             values.append(text.number(cells[k], row, k, top if header else None))
@@ -385,7 +386,7 @@ def _edges(text: Text, columns: Sequence[str] | None) -> Table:
     try:
         graph = as_digraph((*nodes, np.array(values)) if k is not None else (nodes[0], nodes[1]))
     except ValueError as error:
-        raise ValueError(f"{text.name}: {error}") from error
+        raise InputError(f"{text.name}: {error}") from error
     return Table("edges", text.name, graph=graph)
 
 
@@ -394,17 +395,17 @@ def _points(text: Text) -> Table:
     try:
         found = point_columns(header)
     except ValueError as error:
-        raise ValueError(f"{text.name}: {error}") from error
+        raise InputError(f"{text.name}: {error}") from error
     rows = list(text.body(header=True))
     if not rows:
-        raise ValueError(f"{text.name} has a header, but no points below it.")
+        raise InputError(f"{text.name} has a header, but no points below it.")
 
     def read(columns: list[int]) -> Array:
         values = np.array([[text.number(cells[k], row, k, header) for k in columns] for row, cells in rows])
         if not np.isfinite(values).all():
             i, k = np.argwhere(~np.isfinite(values))[0]
             cell = f'row {rows[i][0]}, column "{header[columns[k]]}"'
-            raise ValueError(
+            raise InputError(
                 f"{text.name}: {cell}: {rows[i][1][columns[k]]!r}, but points need finite numbers there."
             )
         return values
@@ -445,7 +446,7 @@ def _read_arrays(path: Path, suffix: str, kind: str) -> Table:
         if suffix == ".npz":
             names = set(found.files)
             if "json" in names:
-                raise ValueError("it is a saved map, which is plotted and measured, not embedded again")
+                raise InputError("it is a saved map, which is plotted and measured, not embedded again")
             if {"format", "shape", "data"} <= names or {"src", "dst", "n_nodes"} <= names:
                 _require_kind(path.name, kind, "edges")
                 return Table("edges", path.name, graph=read_graph(path))
@@ -453,19 +454,19 @@ def _read_arrays(path: Path, suffix: str, kind: str) -> Table:
                 labels = [str(label) for label in found["labels"].tolist()]
                 names.remove("labels")
             if len(names) != 1:
-                raise ValueError(
+                raise InputError(
                     f"one matrix was expected, possibly with an array 'labels'; found {found.files}"
                 )
             found = found[names.pop()]
     except (ValueError, OSError, EOFError, KeyError, zlib.error) as error:
-        raise ValueError(f"{path.name} cannot be read as {suffix}: {str(error).rstrip('.')}.") from error
+        raise InputError(f"{path.name} cannot be read as {suffix}: {str(error).rstrip('.')}.") from error
     _require_kind(path.name, kind, "matrix")
     if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf":
-        raise ValueError(
+        raise InputError(
             f"{path.name}: a square matrix of numbers was expected; found shape {found.shape} of {found.dtype}."
         )
     if labels is not None and len(labels) != len(found):
-        raise ValueError(f"{path.name}: there are {len(labels)} labels for {len(found)} rows.")
+        raise InputError(f"{path.name}: there are {len(labels)} labels for {len(found)} rows.")
     return Table(
         "matrix", path.name, found.astype(np.float32 if found.dtype == np.float32 else float), labels
     )
@@ -473,7 +474,7 @@ def _read_arrays(path: Path, suffix: str, kind: str) -> Table:
 
 def _require_kind(name: str, asked: str, found: str) -> None:
     if asked not in ("auto", found):
-        raise ValueError(f"{name} holds {found}, not {asked} as kind={asked!r} says.")
+        raise InputError(f"{name} holds {found}, not {asked} as kind={asked!r} says.")
 
 
 def _numbered(labels: Sequence[str]) -> bool:

@@ -10,6 +10,8 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import Bunch, check_random_state
 
+from finsler.errors import InputError
+
 __all__ = ["make_city"]
 
 
@@ -60,11 +62,11 @@ def make_city(
     (True, True)
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 4:
-        raise ValueError(f"n must be an integer of at least 4; got {n!r}.")
+        raise InputError(f"n must be an integer of at least 4; got {n!r}.")
     shares = {"one_way": one_way, "closed": closed, "closed_uphill": closed_uphill, "slope": slope}
     for name, value in shares.items():
         if not 0 <= value <= 1 or (name != "one_way" and value == 1):
-            raise ValueError(f"{name} must be a number from 0 to less than 1; got {value!r}.")
+            raise InputError(f"{name} must be a number from 0 to less than 1; got {value!r}.")
     rng = check_random_state(random_state)
     side = max(2, round(float(n) ** 0.5))
     node = np.arange(side * side, dtype=np.int32).reshape(side, side)  # [column, row]: row counts uphill

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler.errors import InputError
+
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
@@ -205,12 +207,12 @@ def flight_hours(
     """
     lat, lon = _check_positions(latitude, longitude)
     if isinstance(airspeed, bool) or not isinstance(airspeed, Real) or not 0 < airspeed < np.inf:
-        raise ValueError(f"airspeed must be a positive finite number of km/h; got {airspeed!r}.")
+        raise InputError(f"airspeed must be a positive finite number of km/h; got {airspeed!r}.")
     if isinstance(legs, bool) or not isinstance(legs, Integral) or legs < 1:
-        raise ValueError(f"legs must be an integer of at least 1; got {legs!r}.")
+        raise InputError(f"legs must be an integer of at least 1; got {legs!r}.")
     wind = jet_wind if wind is None else wind
     if not callable(wind):
-        raise ValueError(
+        raise InputError(
             "wind must be None or a function (latitude, longitude) -> (east, north) in km/h; "
             f"got {type(wind).__name__}."
         )
@@ -226,7 +228,7 @@ def flight_hours(
         sine, cosine = np.linalg.norm(normal, axis=1), ends @ start
         antipodal = np.flatnonzero((sine < 1e-9) & (cosine < 0))
         if antipodal.size:
-            raise ValueError(
+            raise InputError(
                 f"places {i} and {i + 1 + antipodal[0]} are antipodal, so no single great circle joins them; "
                 "move or remove one of them."
             )
@@ -303,14 +305,14 @@ def _check_positions(
     """Two float vectors of the same length, in range."""
     lat, lon = np.asarray(latitude, dtype=float), np.asarray(longitude, dtype=float)
     if lat.ndim != 1 or lon.shape != lat.shape:
-        raise ValueError(
+        raise InputError(
             "latitude and longitude must be two vectors of the same length; "
             f"got shapes {lat.shape} and {lon.shape}."
         )
     for name, values, low, high in (("latitude", lat, -90, 90), ("longitude", lon, -180, 360)):
         wrong = np.flatnonzero(~((values >= low) & (values <= high)))  # catches NaN too
         if wrong.size:
-            raise ValueError(
+            raise InputError(
                 f"{name} must be in degrees from {low} to {high}; "
                 f"got {values[wrong[0]]} at position {wrong[0]} ({wrong.size} such value(s)). "
                 "Check the units, and that latitude and longitude are not swapped."
@@ -330,7 +332,7 @@ def _wind_on_track(
     try:
         east, north = (np.broadcast_to(np.asarray(part, dtype=float), lat.shape) for part in answer)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             "wind must return a pair (east, north), each a number or an array of the shape of the latitudes "
             f"it is given, here {lat.shape}."
         ) from error
@@ -340,11 +342,11 @@ def _wind_on_track(
         where = tuple(wrong[0])
         place = f"at latitude {lat[where]:.2f}, longitude {lon[where]:.2f}"
         if not np.isfinite(speed[where]):
-            raise ValueError(
+            raise InputError(
                 f"wind is not finite ({speed[where]}) {place}; fill the gaps of the wind field, for example "
                 "by interpolation."
             )
-        raise ValueError(
+        raise InputError(
             f"wind must be slower than the airspeed, or a flight against it never arrives; got a wind of "
             f"{speed[where]:.1f} km/h for an airspeed of {airspeed:.1f} km/h {place}. Raise airspeed, or "
             "check that the wind is in km/h."

@@ -22,6 +22,8 @@ import numpy as np
 from scipy.sparse import csr_array, load_npz
 from sklearn.utils import Bunch
 
+from finsler.errors import InputError, MissingExtraError
+
 __all__ = ["fetch_file", "fetch_graph"]
 
 Folder: TypeAlias = "str | os.PathLike[str] | None"
@@ -141,7 +143,7 @@ def fetch_file(name: str, *, cache_dir: Folder = None) -> Path:
         If the download needs pooch and it is not installed.
     """
     if name not in FILES:
-        raise ValueError(f"name={name!r} is not a known file; choose from {', '.join(FILES)}.")
+        raise InputError(f"name={name!r} is not a known file; choose from {', '.join(FILES)}.")
     folder = os.environ.get("FINSLER_DATA")
     if not folder:
         return _download(name, cache_dir)
@@ -153,7 +155,7 @@ def fetch_file(name: str, *, cache_dir: Folder = None) -> Path:
         )
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != file.sha256:
-        raise ValueError(
+        raise InputError(
             f"{path} is not the registered file: its SHA-256 is {found} ({path.stat().st_size} bytes), "
             f"expected {file.sha256} ({file.size} bytes). It may be damaged; get it again from {file.url}."
         )
@@ -192,7 +194,7 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
     """
     key = str(name).lower().replace("_", "-")
     if key not in GRAPHS:
-        raise ValueError(f"name={name!r} is not a known graph; choose from {', '.join(GRAPHS)}.")
+        raise InputError(f"name={name!r} is not a known graph; choose from {', '.join(GRAPHS)}.")
     files, expected, about = GRAPHS[key]
     parts: dict[str, Any] = {"y": None, "label_names": None, "features": None, "year": None}
     parts |= _READERS[key](*(fetch_file(file, cache_dir=cache_dir) for file in files))
@@ -223,7 +225,7 @@ def _download(name: str, cache_dir: Folder, downloader: Callable[..., Any] | Non
     try:
         import pooch
     except ImportError as error:
-        raise ImportError(
+        raise MissingExtraError(
             "downloading data needs pooch: pip install 'finsler[data]'. Or set FINSLER_DATA to a folder that "
             f"holds {name}, from {file.url}."
         ) from error

@@ -20,6 +20,8 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from sklearn.utils import Bunch, check_random_state
 
+from finsler.errors import InputError
+
 __all__ = ["make_binary_tree", "make_exact_randers", "make_river", "make_sea", "make_swiss_roll"]
 
 ROLL_START, ROLL_END = 1.5 * np.pi, 4.5 * np.pi  # the angle t, which is also the radius
@@ -115,7 +117,7 @@ def make_swiss_roll(
     inside = _between(u[:, 0], HOLE_LENGTH) & _between(u[:, 1], HOLE_HEIGHT)
     kept = ~inside
     if not kept.any():
-        raise ValueError(f"n_samples={n}: every point fell into the hole. Use more points, or hole=False.")
+        raise InputError(f"n_samples={n}: every point fell into the hole. Use more points, or hole=False.")
     # The nearest of all is the point itself, which is kept.
     nearest = KDTree(points).query(points[kept], k=range(1, min(BOUNDARY_NEIGHBORS + 1, n) + 1))[1]
     boundary = np.any(inside[nearest], axis=1)
@@ -176,7 +178,7 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
     """
     n, alpha = _check_count("n_samples", n_samples), _check_alpha(alpha)
     if not np.isfinite(nu):
-        raise ValueError(f"nu must be a finite number; got {nu!r}.")
+        raise InputError(f"nu must be a finite number; got {nu!r}.")
     points = SEA_SIDE * check_random_state(random_state).uniform(size=(n, 2))
     a, b = nu * points.T
     free = np.column_stack([np.sin(a) + np.cos(b), np.cos(a) - np.sin(b)])
@@ -356,13 +358,13 @@ def _scale_to(alpha: float, field: Floats) -> float:
 
 def _check_count(name: str, value: Any, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+        raise InputError(f"{name} must be an integer of at least {least}; got {value!r}.")
     return int(value)
 
 
 def _check_alpha(alpha: Any) -> float:
     if not 0 <= alpha < 1:  # catches NaN too
-        raise ValueError(
+        raise InputError(
             f"alpha must be in [0, 1), or some paths would have a negative length; got {alpha!r}. "
             "0 is the symmetric case."
         )

@@ -14,6 +14,8 @@ from scipy.interpolate import RegularGridInterpolator
 from scipy.io import netcdf_file
 from sklearn.utils import Bunch
 
+from finsler.errors import InputError
+
 from .flights import AIRSPEED, Wind, flight_hours
 from .remote import FILES, Folder, fetch_file
 
@@ -54,7 +56,7 @@ def fetch_winds(month: str = "january", *, level: int = 200, cache_dir: Folder =
         around, as :func:`~finsler.datasets.flights.flight_hours` takes it.
     """
     if month not in _MONTHS:
-        raise ValueError(f"month={month!r} is not known; choose from {', '.join(_MONTHS)}.")
+        raise InputError(f"month={month!r} is not known; choose from {', '.join(_MONTHS)}.")
     path = fetch_file("eraint_uvz.nc", cache_dir=cache_dir)
     # maskandscale applies the scale, the offset and the missing values of the packed integers.
     with netcdf_file(path, mmap=False, maskandscale=True) as file:
@@ -64,7 +66,7 @@ def fetch_winds(month: str = "january", *, level: int = 200, cache_dir: Folder =
 
         months, levels, latitude, longitude = map(get, ("month", "level", "latitude", "longitude"))
         if level not in levels:
-            raise ValueError(
+            raise InputError(
                 f"level={level!r} is not in the file; choose from {levels.astype(int).tolist()} hPa."
             )
         m, k = np.flatnonzero(months == _MONTHS[month])[0], np.flatnonzero(levels == level)[0]
@@ -141,11 +143,11 @@ def _airport_codes(region: str, n_airports: int | None) -> list[str]:
     lists = {name: codes.split() for name, codes in _AIRPORTS.items()}
     lists["world"] = [code for turn in zip_longest(*lists.values()) for code in turn if code is not None]
     if region not in lists:
-        raise ValueError(f"region={region!r} is not known; choose from {', '.join(lists)}.")
+        raise InputError(f"region={region!r} is not known; choose from {', '.join(lists)}.")
     codes = lists[region]
     n = len(codes) if n_airports is None else n_airports
     if not isinstance(n, Integral) or not 2 <= n <= len(codes):
-        raise ValueError(
+        raise InputError(
             f"n_airports must be an integer from 2 to {len(codes)} for region={region!r}, or None; got {n!r}."
         )
     return codes[:n]
@@ -157,7 +159,7 @@ def _wind_on_globe(
     """Bilinear interpolation. Latitudes descend; longitudes ascend and stop short of a full circle."""
     field = np.stack([east, north], axis=-1)
     if not np.isfinite(field).all():
-        raise ValueError(
+        raise InputError(
             f"the wind is missing at {np.count_nonzero(~np.isfinite(field))} values of the grid."
         )
     field = np.concatenate([field, field[:, :1]], axis=1)[::-1]  # the first meridian again closes the circle

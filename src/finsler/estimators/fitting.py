@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from finsler.data.matrix import Dissimilarities
 from finsler.embedding import Embedding
+from finsler.errors import InputError
 from finsler.solvers.backends.memory import Backend
 from finsler.solvers.smacof import smacof
 
@@ -17,7 +18,7 @@ from finsler.solvers.smacof import smacof
 def solve(estimator: Any, data: Dissimilarities | Backend) -> None:
     """Embed ``data`` and set ``result_``, ``embedding_`` and the other fitted attributes of the estimator."""
     if isinstance(estimator.n_components, Integral) and int(estimator.n_components) > data.n_points:
-        raise ValueError(
+        raise InputError(
             f"n_components={estimator.n_components} needs at least as many points; X has n_samples = {data.n_points}."
         )
     solution = smacof(

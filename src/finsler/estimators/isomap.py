@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from finsler.data.fields import point_labels, randers_field
 from finsler.data.matrix import as_dissimilarities
+from finsler.errors import InputError
 from finsler.estimators.fitting import solve
 from finsler.graphs.neighbors import extend_geodesics, geodesics, kept_labels
 from finsler.solvers.placement import place
@@ -179,14 +180,14 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Weight of each ordered pair; all 1 by default.
         """
         if self.unreachable not in ("raise", "largest"):
-            raise ValueError(
+            raise InputError(
                 f"unreachable must be 'raise' or 'largest' here, got {self.unreachable!r}: pieces without a way between "
                 "them have no common frame."
             )
         points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         n = len(points)
         if weights is not None and np.shape(weights) != (n, n):
-            raise ValueError(
+            raise InputError(
                 f"weights must have shape ({n}, {n}), one for each ordered pair; got {np.shape(weights)}."
             )
         field = randers_field(X, **self._field(drift, current, metric), zermelo=self.zermelo)

@@ -18,6 +18,7 @@ from finsler.data.matrix import (
     as_float_array,
     check_columns,
 )
+from finsler.errors import InputError, InputTypeError
 from finsler.estimators.fitting import solve
 from finsler.solvers.backends.choose import choose_backend, opened
 from finsler.solvers.backends.memory import Backend
@@ -200,7 +201,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 from_fitted = self._new_rows(from_fitted, "from_fitted")
         else:
             if from_fitted is not None:
-                raise ValueError(
+                raise InputError(
                     "from_fitted goes with metric='precomputed'; otherwise both ways are computed."
                 )
             X = validate_data(self, X, reset=False)
@@ -231,7 +232,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 )  # after the checks, so that bad input changes nothing
             return data
         if isinstance(X, Dissimilarities):
-            raise TypeError(f"metric={self.metric!r} needs points, not dissimilarities.")
+            raise InputTypeError(f"metric={self.metric!r} needs points, not dissimilarities.")
         labels = list(X.index) if hasattr(X, "index") and hasattr(X, "columns") else None
         self._fit_X = validate_data(self, X)
         D = self._both_ways(self._fit_X, self._fit_X)
@@ -243,7 +244,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         rows = as_float_array(values, name)
         if self.missing == "raise" and not np.isfinite(rows).all():
             place = tuple(int(k) for k in np.argwhere(~np.isfinite(rows))[0])
-            raise ValueError(
+            raise InputError(
                 f"{name} contains NaN or infinity at {place}. Set missing='mask' to leave such values out, or fill them in."
             )
         return rows

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from finsler.errors import InputError, InputTypeError
 from finsler.geometry.heights import solve_heights
 from finsler.geometry.pairs import Pairs, Survey, check_pairs, components, strongly_connected, survey
 
@@ -273,9 +274,9 @@ def _whole(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number, not {value!r}.") from None
+        raise InputTypeError(f"{name} must be a whole number, not {value!r}.") from None
     if number < 0:
-        raise ValueError(f"{name} = {number} must be 0 or more.")
+        raise InputError(f"{name} = {number} must be 0 or more.")
     return number
 
 

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
+from finsler.errors import InputError, InputTypeError
+
 
 class Extrema(NamedTuple):
     """Indices of the local maxima, highest first, and of the local minima, lowest first."""
@@ -47,15 +49,15 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
     """
     values = np.asarray(height, dtype=float)
     if values.ndim != 1:
-        raise ValueError(f"height must hold one number per point, got shape {values.shape}.")
+        raise InputError(f"height must hold one number per point, got shape {values.shape}.")
     n = len(values)
     if not issparse(graph):
-        raise TypeError(f"graph must be a scipy sparse array, got {type(graph).__name__}.")
+        raise InputTypeError(f"graph must be a scipy sparse array, got {type(graph).__name__}.")
     shape = tuple(getattr(graph, "shape", ()))
     if shape != (n, n):
-        raise ValueError(f"graph must have a row and a column for each of the {n} points, got shape {shape}.")
+        raise InputError(f"graph must have a row and a column for each of the {n} points, got shape {shape}.")
     if hops < 1:
-        raise ValueError(f"hops must be at least 1, got {hops}.")
+        raise InputError(f"hops must be at least 1, got {hops}.")
     rows, columns = _neighbors(graph, ~np.isnan(values), hops)
     level = values[rows] == values[columns]
     flat = coo_array((np.ones(level.sum()), (rows[level], columns[level])), shape=(n, n))

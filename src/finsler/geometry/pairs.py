@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from finsler import _runtime as runtime
+from finsler.errors import InputError, InputTypeError
 from finsler.kernels import asymmetry as kernels
 
 T = TypeVar("T")
@@ -70,15 +71,15 @@ def check_pairs(D: Any, weights: Any, labels: Sequence[Any] | None, n_jobs: int 
     matrix, index = _matrix("D", D)
     names = list(range(len(matrix)) if index is None else index) if labels is None else list(labels)
     if len(names) != len(matrix):
-        raise ValueError(f"labels has {len(names)} names for {len(matrix)} points; give one to each.")
+        raise InputError(f"labels has {len(names)} names for {len(matrix)} points; give one to each.")
     unit = _unit("D", matrix, names, n_jobs)
     if weights is None:
         return Pairs(matrix, None, names, unit, 1.0, n_jobs)
     W, w_index = _matrix("weights", weights)
     if W.shape != matrix.shape:
-        raise ValueError(f"weights has shape {W.shape} and D {matrix.shape}; give a weight to each pair.")
+        raise InputError(f"weights has shape {W.shape} and D {matrix.shape}; give a weight to each pair.")
     if index is not None and w_index is not None and index != w_index:
-        raise ValueError("weights and D have different row labels; use weights.loc[D.index, D.columns].")
+        raise InputError("weights and D have different row labels; use weights.loc[D.index, D.columns].")
     return Pairs(matrix, W, names, unit, _unit("weights", W, names, n_jobs), n_jobs)
 
 
@@ -170,34 +171,36 @@ def _matrix(name: str, value: Any) -> tuple[np.ndarray, list[Any] | None]:
     if hasattr(value, "columns") and hasattr(value, "index"):
         index, columns = list(value.index), list(value.columns)
         if index != columns and len(index) == len(columns) and set(index) == set(columns):
-            raise ValueError(f"{name} has columns in another order than rows; use {name}[{name}.index].")
+            raise InputError(f"{name} has columns in another order than rows; use {name}[{name}.index].")
     if isinstance(value, np.ma.MaskedArray):
         value = np.ma.filled(value.astype(np.float64), np.nan)
     if isinstance(value, str | os.PathLike):
-        raise TypeError(
+        raise InputTypeError(
             f"{name} is the path {os.fspath(value)!r}; read the file first, say with pandas.read_csv(…, index_col=0)."
         )
     try:
         matrix = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
     except ValueError as error:
-        raise ValueError(
+        raise InputError(
             f"{name} cannot be read as a matrix ({error}); give rows of equal length."
         ) from error
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"{name} must be a square matrix, from each point (row) to each point (column), and has shape "
             f"{matrix.shape}; a sparse matrix needs .toarray(), a CSV with names read_csv(…, index_col=0)."
         )
     if len(matrix) < 2:
-        raise ValueError(f"{name} has {len(matrix)} points; give at least 2.")
+        raise InputError(f"{name} has {len(matrix)} points; give at least 2.")
     if matrix.dtype.kind == "O":
         for (i, j), entry in np.ndenumerate(matrix):
             if not isinstance(entry, Real | None):
                 where = f"from {index[i]} to {index[j]}" if index else f"at [{i}, {j}]"
-                raise TypeError(f"{name} has {entry!r} {where}, which is no number; use NaN for unknown.")
+                raise InputTypeError(
+                    f"{name} has {entry!r} {where}, which is no number; use NaN for unknown."
+                )
         matrix = matrix.astype(np.float64)
     if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, not {matrix.dtype}; convert it to float.")
+        raise InputTypeError(f"{name} must hold real numbers, not {matrix.dtype}; convert it to float.")
     return matrix, index
 
 
@@ -216,7 +219,7 @@ def _unit(name: str, matrix: np.ndarray, labels: list[Any], n_jobs: int | None) 
     for i, j in (place for _, place in blocks if place):
         cure = "0 is unknown" if name == "weights" else "NaN is missing; convert similarities first"
         where = f"{name}[{i}, {j}] = {matrix[i, j]}, from {labels[i]} to {labels[j]},"
-        raise ValueError(f"{where} must be 0 or a positive number ({cure}).")
+        raise InputError(f"{where} must be 0 or a positive number ({cure}).")
     largest = max(peak for peak, _ in blocks)
     return 2.0 ** min(frexp(largest)[1], 1023) if largest > 0 else 1.0
 

@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler.errors import InputError
+
 Array = NDArray[np.floating[Any]]
 
 
@@ -42,10 +44,10 @@ def drift_vector(drift: float | ArrayLike, n_components: int) -> Array:
     if omega.ndim == 0:
         omega = np.append(np.zeros(n_components - 1), omega)
     if omega.shape != (n_components,):
-        raise ValueError(f"drift must be a number or have shape ({n_components},), got shape {omega.shape}.")
+        raise InputError(f"drift must be a number or have shape ({n_components},), got shape {omega.shape}.")
     norm = np.linalg.norm(omega)
     if not norm < 1:
-        raise ValueError(f"The drift must have a norm in [0, 1), got {norm:.6g}: at 1 the way down is free.")
+        raise InputError(f"The drift must have a norm in [0, 1), got {norm:.6g}: at 1 the way down is free.")
     return omega
 
 
@@ -75,7 +77,7 @@ def randers_distances(X: ArrayLike, Y: ArrayLike | None = None, *, drift: float 
     X = _points(X, "X")
     Y = X if Y is None else _points(Y, "Y")
     if X.shape[1] != Y.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; they must live in the same space."
         )
     omega = drift_vector(drift, X.shape[1])
@@ -159,7 +161,7 @@ def check_randers(M: ArrayLike | None, omega: ArrayLike) -> None:
     m = omega.shape[-1]
     omega = omega.reshape(-1, m)
     if not np.isfinite(omega).all():
-        raise ValueError(f"omega is not finite at point {np.flatnonzero(~np.isfinite(omega).all(1))[0]}.")
+        raise InputError(f"omega is not finite at point {np.flatnonzero(~np.isfinite(omega).all(1))[0]}.")
     if M is None:
         squared = np.einsum("ij,ij->i", omega, omega)
     else:
@@ -168,7 +170,7 @@ def check_randers(M: ArrayLike | None, omega: ArrayLike) -> None:
     bad = np.flatnonzero(~(squared < 1))
     if bad.size:
         worst = bad[np.argmax(squared[bad])]
-        raise ValueError(
+        raise InputError(
             f"omega must have a norm below 1 in the dual metric; it is {np.sqrt(squared[worst]):.4g} at point "
             f"{worst} ({bad.size} of {squared.size} points)."
         )
@@ -208,7 +210,7 @@ def length_bound(M: ArrayLike | None = None, omega: ArrayLike | None = None) -> 
         omega = np.zeros(np.asarray(M).shape[-1:])
     drift = np.atleast_2d(np.asarray(omega, dtype=float))
     if drift.size == 0 or (M is not None and np.size(M) == 0):
-        raise ValueError("The field of metrics is empty: M and omega must have at least one point.")
+        raise InputError("The field of metrics is empty: M and omega must have at least one point.")
     check_randers(M, drift)
     if M is None:
         return float(1 - np.linalg.norm(drift, axis=-1).max())
@@ -247,7 +249,7 @@ def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Arr
     v = np.asarray(v, dtype=float)
     m = v.shape[-1]
     if not np.isfinite(v).all():
-        raise ValueError("The current v is not finite.")
+        raise InputError("The current v is not finite.")
     metric = np.broadcast_to(np.eye(m), (*v.shape[:-1], m, m)) if M is None else _metrics(M, m, v.shape[:-1])
     covector = np.einsum("...ij,...j->...i", metric, v)
     squared = np.einsum("...i,...i->...", covector, v)
@@ -255,7 +257,7 @@ def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Arr
         flat = np.atleast_1d(squared).ravel()
         bad = np.flatnonzero(~(flat < 1))
         worst = bad[np.argmax(flat[bad])]
-        raise ValueError(
+        raise InputError(
             f"The current is as strong as the boat or stronger at {bad.size} of {flat.size} points (speed "
             f"{np.sqrt(flat[worst]):.4g} at point {worst}; it must stay below 1): from there no way leads upstream. "
             "Give the current in units of the boat's speed, or scale it down."
@@ -268,16 +270,16 @@ def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Arr
 def _points(X: ArrayLike, name: str) -> Array:
     X = np.asarray(X, dtype=float)
     if X.ndim != 2:
-        raise ValueError(f"{name} must be a 2-D array of points, one per row, got {X.ndim} dimension(s).")
+        raise InputError(f"{name} must be a 2-D array of points, one per row, got {X.ndim} dimension(s).")
     return X
 
 
 def _metrics(M: ArrayLike, m: int, leading: tuple[int, ...] | None = None) -> Array:
     metric = np.asarray(M, dtype=float)
     if metric.shape[-2:] != (m, m):
-        raise ValueError(f"M must end in shape ({m}, {m}) to match the vectors, got {metric.shape}.")
+        raise InputError(f"M must end in shape ({m}, {m}) to match the vectors, got {metric.shape}.")
     if not np.allclose(metric, np.swapaxes(metric, -1, -2)) or not (np.linalg.eigvalsh(metric) > 0).all():
-        raise ValueError("M must be symmetric and positive definite at every point.")
+        raise InputError("M must be symmetric and positive definite at every point.")
     return metric if leading is None else np.broadcast_to(metric, (*leading, m, m))
 
 

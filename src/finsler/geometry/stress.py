@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from finsler._runtime import map_blocks
+from finsler.errors import InputError
 from finsler.geometry.randers import Array, drift_vector, randers_distances
 from finsler.kernels.dense import ordered_stress
 
@@ -26,13 +27,13 @@ def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
     if not np.issubdtype(D.dtype, np.floating):
         D = D.astype(float)
     if X.ndim != 2 or D.shape != (len(X), len(X)):
-        raise ValueError(f"X of shape {X.shape} needs D of shape ({len(X)}, {len(X)}), got {D.shape}.")
+        raise InputError(f"X of shape {X.shape} needs D of shape ({len(X)}, {len(X)}), got {D.shape}.")
     if weights is not None:
         weights = np.asarray(weights)
         if not np.issubdtype(weights.dtype, np.floating):
             weights = weights.astype(float)
         if weights.shape != D.shape:
-            raise ValueError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
+            raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
     return X, D, weights
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph, as_digraph
 
 Integers = NDArray[np.integer[Any]]
@@ -32,11 +33,11 @@ def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu":
         arcs = graph.astype(np.int64)
         if arcs.size == 0:
-            raise ValueError("The graph has no arcs.")
+            raise InputError("The graph has no arcs.")
         n = int(arcs.max()) + 1 if n_nodes is None else int(n_nodes)
         outside = np.flatnonzero((arcs.min(axis=1) < 0) | (arcs.max(axis=1) >= n))
         if outside.size:
-            raise ValueError(
+            raise InputError(
                 f"Arcs must join nodes 0..{n - 1}; arc {outside[0]} joins {arcs[outside[0]].tolist()} "
                 f"({outside.size} of {len(arcs)} are outside)."
             )
@@ -44,12 +45,12 @@ def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
         digraph = graph if isinstance(graph, Digraph) else as_digraph(graph, weight=None)
         n = digraph.n_nodes
         if n_nodes is not None and n_nodes != n:
-            raise ValueError(f"n_nodes={n_nodes}, but the graph has {n} nodes; leave n_nodes out.")
+            raise InputError(f"n_nodes={n_nodes}, but the graph has {n} nodes; leave n_nodes out.")
         matrix = digraph.matrix.tocoo()
         arcs = np.column_stack([matrix.row, matrix.col]).astype(np.int64)
     keys = np.unique(arc_keys(arcs[arcs[:, 0] != arcs[:, 1]], n))
     if not keys.size:
-        raise ValueError("The graph has no arcs between different nodes.")
+        raise InputError("The graph has no arcs between different nodes.")
     return keyed_arcs(keys, n), n
 
 
@@ -63,12 +64,12 @@ def check_arcs(arcs: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
     """
     pairs = np.asarray(arcs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
-        raise ValueError(
+        raise InputError(
             f"arcs must be a non-empty integer array of shape (E, 2), from and to; found shape {pairs.shape}, "
             f"dtype {pairs.dtype}."
         )
     if pairs.min() < 0 or pairs.max() >= n_nodes:
-        raise ValueError(
+        raise InputError(
             f"arcs must join nodes 0..{n_nodes - 1}; found numbers from {pairs.min()} to {pairs.max()}."
         )
     return pairs.astype(np.int64)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from finsler.errors import InputError, InputTypeError
+
 # Names by which a column of a table of arcs is recognized, in lower case.
 SOURCE = {"source", "src", "from", "origin", "tail"}
 TARGET = {"target", "dst", "to", "destination", "head"}
@@ -40,7 +42,7 @@ def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) ->
         missing = [edge for edge in edges if wanted not in edge[2]]
         if missing:
             u, v, data = missing[0]
-            raise ValueError(
+            raise InputError(
                 f"The edge from {u!r} to {v!r} has no attribute {wanted!r} (it has {sorted(map(str, data))}; "
                 f"{len(missing)} of {len(edges)} edges lack it). Use weight=None to count arcs."
             )
@@ -58,7 +60,7 @@ def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> A
     found = graph.es.attributes()
     wanted = "weight" if weight == "auto" else weight
     if weight not in ("auto", None) and wanted not in found:
-        raise ValueError(f"weight={wanted!r} is not an edge attribute; the graph has {found}.")
+        raise InputError(f"weight={wanted!r} is not an edge attribute; the graph has {found}.")
     lengths = graph.es[wanted] if wanted in found else None
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     n = graph.vcount()
@@ -69,7 +71,7 @@ def matrix_arcs(matrix: Any, weight: Any, labels: Iterable[Hashable] | None) -> 
     """Arcs from a square matrix, sparse or dense."""
     refuse_name(weight, "a matrix")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"A matrix of arcs must be square; found shape {matrix.shape}.")
+        raise InputError(f"A matrix of arcs must be square; found shape {matrix.shape}.")
     if hasattr(matrix, "tocoo"):
         entries = matrix.tocoo()
         rows, columns, lengths = entries.row, entries.col, entries.data
@@ -86,7 +88,7 @@ def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, tar
     """Arcs from a pandas table."""
     if kind == "adjacency":
         if list(frame.index) != list(frame.columns):
-            raise ValueError("kind='adjacency': the index of the table must equal its columns.")
+            raise InputError("kind='adjacency': the index of the table must equal its columns.")
         return matrix_arcs(frame.to_numpy(), weight, list(frame.columns) if labels is None else labels)
     i, j, k = choose_columns(list(frame.columns), source, target, weight)
     lengths = None if k is None else frame.iloc[:, k].to_numpy()
@@ -96,15 +98,15 @@ def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, tar
 def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
     """Arcs from an array: one row per arc, or an adjacency matrix."""
     if isinstance(array, np.ma.MaskedArray):
-        raise TypeError("graph is a masked array; pass graph.filled(0), where 0 is no arc.")
+        raise InputTypeError("graph is a masked array; pass graph.filled(0), where 0 is no arc.")
     if kind == "auto" and array.shape in ((2, 2), (3, 3)):
-        raise ValueError(
+        raise InputError(
             f"a {array.shape} array may be a matrix or a list of arcs; give kind='adjacency' or kind='arcs'."
         )
     if kind == "adjacency" or (kind == "auto" and array.ndim == 2 and array.shape[0] == array.shape[1]):
         return matrix_arcs(np.asarray(array), weight, labels)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise ValueError(
+        raise InputError(
             f"an array of arcs has shape (E, 2) or (E, 3), an adjacency matrix (N, N); found {array.shape}. "
             "Columns that lie in rows are given as a tuple (source, target[, length])."
         )
@@ -117,7 +119,7 @@ def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
 def row_arcs(rows: list[Any], weight: Any, labels: Any) -> Arcs:
     """Arcs from a list of tuples, one per arc."""
     if {type(row) for row in rows} - {tuple} or {len(row) for row in rows} not in (set(), {2}, {3}):
-        raise ValueError(
+        raise InputError(
             "a list of arcs holds tuples, all (source, target) or all (source, target, length); rows that are lists become "
             "tuples by [tuple(row) for row in rows]."
         )
@@ -135,7 +137,7 @@ def arcs_between(source: Any, target: Any, lengths: Any, labels: Iterable[Hashab
     source, target = node_array(source, "source"), node_array(target, "target")
     sizes = [source.size, target.size] + ([] if lengths is None else [len(lengths)])
     if len(set(sizes)) > 1:
-        raise ValueError(f"the columns (source, target[, length]) differ in size: {sizes}.")
+        raise InputError(f"the columns (source, target[, length]) differ in size: {sizes}.")
     codes, nodes = node_codes(np.stack([source, target], axis=1).ravel(), labels)  # row by row
     return Arcs(codes[::2], codes[1::2], lengths, len(nodes), nodes)
 
@@ -148,22 +150,22 @@ def choose_columns(names: list[Any], source: Any, target: Any, weight: Any) -> t
             return names.index(wanted)
         if isinstance(wanted, int) and 0 <= wanted < len(names):
             return wanted
-        raise ValueError(f"{what}={wanted!r} is not a column; the columns are {names}.")
+        raise InputError(f"{what}={wanted!r} is not a column; the columns are {names}.")
 
     def recognize(known: set[str]) -> int | None:
         return next((i for i, name in enumerate(names) if str(name).lower() in known), None)
 
     if len(names) < 2:
-        raise ValueError(f"a list of arcs needs two columns, source and target; found {names}.")
+        raise InputError(f"a list of arcs needs two columns, source and target; found {names}.")
     if (source is None) != (target is None):
-        raise ValueError("give both source and target, or neither.")
+        raise InputError("give both source and target, or neither.")
     i, j = recognize(SOURCE), recognize(TARGET)
     if source is not None:
         i, j = find(source, "source"), find(target, "target")
     elif i is None or j is None:
         i, j = 0, 1
     if i == j:
-        raise ValueError(f"source and target are the same column, {names[i]!r}.")
+        raise InputError(f"source and target are the same column, {names[i]!r}.")
     if weight is None:
         return i, j, None
     if weight != "auto":
@@ -172,7 +174,7 @@ def choose_columns(names: list[Any], source: Any, target: Any, weight: Any) -> t
     if k is None and len(names) == 3:
         k = 3 - i - j
     if k is None and len(names) > 3:
-        raise ValueError(
+        raise InputError(
             f"which column holds the lengths? Give weight= one of {names[:20]}, or None to count arcs. "
             "(A square table is a matrix, not a list of arcs; embed_matrix reads it.)"
         )
@@ -195,35 +197,35 @@ def node_codes(ends: np.ndarray, labels: Iterable[Hashable] | None) -> tuple[np.
         position = {name: i for i, name in enumerate(range(len(names)) if by_position else names)}
         codes = np.array([position.get(end, -1) for end in ends.tolist()], dtype=np.int64)
     except TypeError as error:
-        raise TypeError(f"names of nodes must be hashable: {error}.") from error
+        raise InputTypeError(f"names of nodes must be hashable: {error}.") from error
     unknown = np.flatnonzero(codes < 0)
     if unknown.size:
-        raise ValueError(f"the node {ends.tolist()[unknown[0]]!r} is not among the {len(names)} labels.")
+        raise InputError(f"the node {ends.tolist()[unknown[0]]!r} is not among the {len(names)} labels.")
     return codes, names
 
 
 def node_array(values: Any, what: str) -> np.ndarray:
     """One column of node names: int64, or objects."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{what} must be a sequence of nodes; found {values!r}.")
+        raise InputTypeError(f"{what} must be a sequence of nodes; found {values!r}.")
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     if not isinstance(array, np.ndarray):
         array = objects(array)
     if array.ndim != 1:
-        raise ValueError(f"{what} must have one dimension; found shape {array.shape}.")
+        raise InputError(f"{what} must have one dimension; found shape {array.shape}.")
     if array.dtype == object and all(isinstance(x, Real) and not isinstance(x, bool) for x in array):
         array = np.array(array.tolist())
     if array.dtype.kind == "f":
         bad = np.flatnonzero(~(np.isfinite(array) & (array == np.floor(array))))
         if bad.size:
-            raise ValueError(f"{what}[{bad[0]}] is {array[bad[0]]}: a node is an integer or a name.")
+            raise InputError(f"{what}[{bad[0]}] is {array[bad[0]]}: a node is an integer or a name.")
         array = array.astype(np.int64)
     if array.dtype.kind in "iu" and (array.size == 0 or array.max() <= np.iinfo(np.int64).max):
         return array.astype(np.int64)
     array = array.astype(object)
     for i, name in enumerate(array):
         if name is None or (isinstance(name, float) and name != name) or type(name).__name__ == "NAType":
-            raise ValueError(f"{what}[{i}] is missing ({name}).")
+            raise InputError(f"{what}[{i}] is missing ({name}).")
     return array
 
 
@@ -238,14 +240,14 @@ def check_names(labels: Iterable[Hashable] | None, n_nodes: int | None = None) -
     if labels is None:
         return None
     if isinstance(labels, str | bytes):
-        raise TypeError(f"labels must be a list of names; found {labels!r}.")
+        raise InputTypeError(f"labels must be a list of names; found {labels!r}.")
     names = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if n_nodes is not None and len(names) != n_nodes:
-        raise ValueError(f"labels has {len(names)} names for {n_nodes} nodes.")
+        raise InputError(f"labels has {len(names)} names for {n_nodes} nodes.")
     seen: set[Any] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"labels must be distinct; {name!r} is repeated.")
+            raise InputError(f"labels must be distinct; {name!r} is repeated.")
         seen.add(name)
     return names
 
@@ -253,4 +255,4 @@ def check_names(labels: Iterable[Hashable] | None, n_nodes: int | None = None) -
 def refuse_name(weight: Any, what: str) -> None:
     """Refuse the name of an attribute or column where there are none."""
     if weight is not None and weight != "auto":
-        raise ValueError(f"weight={weight!r} names an attribute or a column, and {what} has none.")
+        raise InputError(f"weight={weight!r} names an attribute or a column, and {what} has none.")

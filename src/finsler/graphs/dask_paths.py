@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from finsler._dask import active_client, fresh_name, import_dask
+from finsler.errors import InputError
 from finsler.graphs import paths
 
 BLOCK_BYTES = 64e6  # of a block of rows, where the user does not say how many rows it has
@@ -59,7 +60,7 @@ def shortest_paths(
     if chunks is None:
         chunks = int(np.clip(BLOCK_BYTES // (none.itemsize * max(n, 1)), 1, max(len(starts), 1)))
     elif not isinstance(chunks, int | np.integer) or chunks < 1:
-        raise ValueError(f"chunks must be a positive number of rows, got {chunks!r}.")
+        raise InputError(f"chunks must be a positive number of rows, got {chunks!r}.")
     client = active_client()
     if client is not None:
         (sent,) = client.scatter([graph], broadcast=True, hash=False)

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
+from finsler.errors import InputError, InputTypeError
 from finsler.graphs import arcs as arc_lists
 from finsler.graphs.arcs import Arcs
 
@@ -119,7 +120,7 @@ class Digraph:
         if kept.dtype == bool and kept.shape == (self.n_nodes,):
             kept = np.flatnonzero(kept)
         if kept.ndim != 1 or kept.size == 0 or kept.dtype.kind not in "iu":
-            raise ValueError(
+            raise InputError(
                 f"indices must be a non-empty list of node positions or {self.n_nodes} booleans; "
                 f"found shape {kept.shape}, dtype {kept.dtype}."
             )
@@ -127,7 +128,7 @@ class Digraph:
         if outside.size:
             raise IndexError(f"indices must be within 0..{self.n_nodes - 1}; found {outside[0]}.")
         if np.unique(kept).size < kept.size:
-            raise ValueError("indices must name each node once; some are repeated.")
+            raise InputError("indices must name each node once; some are repeated.")
         matrix = csr_array(self.matrix[kept][:, kept])
         matrix.sort_indices()
         names = self.nodes
@@ -162,7 +163,7 @@ def largest_component(graph: Digraph, connection: Literal["strong", "weak"] = "s
     Digraph: 2 nodes, 2 arcs, unweighted, 1 node left out
     """
     if connection not in ("strong", "weak"):
-        raise ValueError(f"connection must be 'strong' or 'weak'; found {connection!r}.")
+        raise InputError(f"connection must be 'strong' or 'weak'; found {connection!r}.")
     _, component = connected_components(graph.matrix, directed=True, connection=connection)
     size = np.bincount(component)[component]
     return graph.subgraph(np.flatnonzero(component == component[np.argmax(size)]))
@@ -225,7 +226,7 @@ def as_digraph(
            [40.,  0.]])
     """
     if kind not in ("auto", "arcs", "adjacency"):
-        raise ValueError(f"kind must be 'auto', 'arcs' or 'adjacency'; found {kind!r}.")
+        raise InputError(f"kind must be 'auto', 'arcs' or 'adjacency'; found {kind!r}.")
     as_it_is = weight == "auto" and directed is not False and labels is source is target is None
     if isinstance(graph, Digraph) and as_it_is:
         return graph
@@ -245,7 +246,7 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
     if _comes_from("pandas", graph) and hasattr(graph, "columns"):
         return arc_lists.frame_arcs(graph, weight, labels, kind, source, target)
     if source is not None or target is not None:
-        raise ValueError(f"source and target name columns of a table; {type(graph).__name__} has none.")
+        raise InputError(f"source and target name columns of a table; {type(graph).__name__} has none.")
     if isinstance(graph, Digraph):
         return arc_lists.matrix_arcs(graph.matrix, weight, graph.nodes if labels is None else labels)
     if _comes_from("networkx", graph) and hasattr(graph, "is_directed"):
@@ -260,7 +261,7 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
         return arc_lists.column_arcs(graph, weight, labels)
     if isinstance(graph, list):
         return arc_lists.row_arcs(graph, weight, labels)
-    raise TypeError(
+    raise InputTypeError(
         f"graph is a {type(graph).__name__}; expected a networkx or igraph graph, a scipy sparse matrix, "
         "a numpy array, a pandas table, a tuple (source, target[, length]), a list of arcs or a path."
     )
@@ -269,15 +270,15 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
 def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
     """Drop self-loops, refuse bad lengths, merge duplicates, mirror if undirected."""
     if duplicates not in _MERGE:
-        raise ValueError(f"duplicates must be one of {', '.join(map(repr, _MERGE))}; found {duplicates!r}.")
+        raise InputError(f"duplicates must be one of {', '.join(map(repr, _MERGE))}; found {duplicates!r}.")
     if directed not in (None, True, False):
-        raise ValueError(f"directed must be True, False or None; found {directed!r}.")
+        raise InputError(f"directed must be True, False or None; found {directed!r}.")
     if directed and not arcs.directed:
-        raise ValueError(
+        raise InputError(
             "directed=True, but the graph is undirected; leave directed=None for arcs both ways."
         )
     if arcs.n_nodes == 0:
-        raise ValueError("The graph has no nodes.")
+        raise InputError("The graph has no nodes.")
     labels = _unless_range(arcs.labels)
 
     def name(position: int) -> str:
@@ -290,11 +291,11 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
     self_loops = arcs.rows.size - proper.size
     if not rows.size and arcs.n_nodes > 1:
         dropped = f" between different nodes ({_count(self_loops, 'self-loop')})" if self_loops else ""
-        raise ValueError(f"The graph has {arcs.n_nodes} nodes and no arcs{dropped}.")
+        raise InputError(f"The graph has {arcs.n_nodes} nodes and no arcs{dropped}.")
     lengths = np.ones(rows.size) if arcs.lengths is None else _lengths(arcs.lengths, proper, name)
     bad = np.flatnonzero(~((lengths >= 0) & np.isfinite(lengths)))
     if bad.size:
-        raise ValueError(
+        raise InputError(
             f"Lengths must be finite and not negative; {name(proper[bad[0]])} has {lengths[bad[0]]} "
             f"({bad.size} of {lengths.size} arcs are bad). Leave out what is no arc; turn similarities into "
             "lengths first, or use weight=None to count arcs."
@@ -309,7 +310,7 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
     again = np.flatnonzero(key[1:] == key[:-1])
     if again.size and duplicates == "raise":
         repeated = name(proper[order[again[0] + 1]])
-        raise ValueError(f"duplicates='raise': {repeated} was given before ({again.size} such arcs).")
+        raise InputError(f"duplicates='raise': {repeated} was given before ({again.size} such arcs).")
     starts = np.delete(np.arange(key.size), again + 1)
     lengths = _MERGE[duplicates].reduceat(lengths[order], starts) if key.size else lengths
     rows, columns = rows[order[starts]], columns[order[starts]]
@@ -344,7 +345,7 @@ def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.nd
                 raise TypeError
             result[i] = float(value)
         except (TypeError, ValueError):
-            raise ValueError(
+            raise InputError(
                 f"The length of {name(position)} is {value!r}, not a number. "
                 "Say with weight= where the lengths are, or weight=None to count arcs."
             ) from None

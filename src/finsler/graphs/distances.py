@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 
@@ -91,7 +92,7 @@ def graph_distances(
         count = f"{n_unreachable:,} of {n_pairs:,} ordered pairs have no path"
         if unreachable == "raise":
             i, j = np.argwhere(np.isinf(D))[0]
-            raise ValueError(
+            raise InputError(
                 f"{count}, for example from {labels[i]!r} to {labels[j]!r}. Pass unreachable='mask' to leave such pairs "
                 "out, 'hinge' to keep them far apart, or 'largest' to keep the largest connected part."
             )
@@ -129,7 +130,7 @@ def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
     known = ~np.eye(len(D), dtype=bool) if data.weights is None else data.weights > 0
     if (D[known] == 0).any():
         i, j = np.argwhere(known & (D == 0))[0]
-        raise ValueError(
+        raise InputError(
             f"weighting by inverse distance needs distances above 0; from {data.name(i)} to {data.name(j)} it is 0. "
             "Use weighting='uniform'."
         )
@@ -140,9 +141,9 @@ def _positions(digraph: Digraph, nodes: Sequence[Any]) -> list[int]:
     place = {label: i for i, label in enumerate(digraph.nodes)}
     unknown = [node for node in nodes if node not in place]
     if unknown:
-        raise ValueError(f"nodes names {unknown[0]!r}, which is not in the graph ({len(unknown)} such).")
+        raise InputError(f"nodes names {unknown[0]!r}, which is not in the graph ({len(unknown)} such).")
     if len(set(nodes)) < len(nodes):
-        raise ValueError("nodes must name each node once; some are repeated.")
+        raise InputError("nodes must name each node once; some are repeated.")
     return [place[node] for node in nodes]
 
 
@@ -152,7 +153,7 @@ def require_one_piece(digraph: Digraph) -> None:
     if n_parts > 1:
         sizes = np.bincount(part)
         outside = [digraph.nodes[i] for i in np.flatnonzero(part != np.argmax(sizes))[:5]]
-        raise ValueError(
+        raise InputError(
             f"The graph falls into {n_parts:,} parts with no arc between them (the largest has {sizes.max():,} of "
             f"{digraph.n_nodes:,} nodes), which have no common map. Outside the largest: "
             f"{', '.join(map(repr, outside))}{', ...' if digraph.n_nodes - sizes.max() > 5 else ''}. Pass "
@@ -163,4 +164,4 @@ def require_one_piece(digraph: Digraph) -> None:
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Raise ``ValueError`` if a word is not one of those that have a meaning."""
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

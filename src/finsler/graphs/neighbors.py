@@ -27,6 +27,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from finsler.data.fields import RandersField, as_points, point_labels, randers_field
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities
+from finsler.errors import InputError, InputTypeError
 from finsler.graphs.paths import shortest_paths
 
 BLOCK = 1 << 20  # numbers in a block of metrics, when edges are measured
@@ -70,7 +71,7 @@ def neighborhood_graph(
     if graph is None:
         rows, columns = _search(X, None, n_neighbors, radius)
     elif radius is not None:
-        raise ValueError("Give radius or graph, not both.")
+        raise InputError("Give radius or graph, not both.")
     else:
         entries = clone(graph, safe=False).fit_transform(X) if hasattr(graph, "fit_transform") else graph
         rows, columns = _stored(entries, (n, n))
@@ -163,7 +164,7 @@ def geodesics(
 ) -> Geodesics:  # fmt: skip
     """Work of :func:`geodesic_distances`, for a field that was checked; options go to `shortest_paths`."""
     if unreachable not in ("raise", "mask", "largest"):
-        raise ValueError(f"unreachable must be 'raise', 'mask' or 'largest', got {unreachable!r}.")
+        raise InputError(f"unreachable must be 'raise', 'mask' or 'largest', got {unreachable!r}.")
     neighbors = neighborhood_graph(points, n_neighbors=n_neighbors, radius=radius, graph=graph)
     edges = _edges(points, neighbors, field, rule)
     n = len(points)
@@ -176,7 +177,7 @@ def geodesics(
         if unreachable == "raise":
             how = "the given graph" if graph is not None else f"n_neighbors={n_neighbors}"
             how = how if radius is None else f"radius={radius:g}"
-            raise ValueError(
+            raise InputError(
                 f"{broken}, and no path leads from one to another. Join more neighbors (now: {how}) or set a larger "
                 "radius, or keep the largest piece only with unreachable='largest'. (With unreachable='mask', "
                 "geodesic_distances gives the pairs between pieces weight 0; pieces have no common frame, so no "
@@ -295,7 +296,7 @@ def extend_geodesics(
         rows, columns = _search(points, new, min(n_neighbors, len(points)), radius)
     count = np.bincount(rows, minlength=len(new))
     if not count.all():
-        raise ValueError(
+        raise InputError(
             f"Point {int(np.argmin(count))} of X has no fitted point near it ({np.count_nonzero(count == 0)} of "
             f"{len(new)} points have none), so it cannot be joined. Fit with a larger radius or more neighbors."
         )
@@ -332,7 +333,7 @@ Place = tuple[RandersField, NDArray[Any]]  # a field, and at which of its points
 
 def _by_rule(rule: str, start: Place, end: Place) -> list[Place]:
     if rule not in ("average", "start"):
-        raise ValueError(f"rule must be 'average' or 'start', got {rule!r}.")
+        raise InputError(f"rule must be 'average' or 'start', got {rule!r}.")
     return [start, end] if rule == "average" else [start]
 
 
@@ -357,15 +358,15 @@ def _search(
     """Rows of ``new`` and the rows of X near them; without ``new``, of X and the others near them."""
     if radius is not None:
         if not radius > 0:
-            raise ValueError(f"radius must be positive, got {radius!r}.")
+            raise InputError(f"radius must be positive, got {radius!r}.")
         near = NearestNeighbors(radius=radius).fit(X).radius_neighbors(new, return_distance=False)
         count = np.array([len(row) for row in near], dtype=np.intp)
         columns = np.concatenate([*near, np.empty(0, np.intp)]).astype(np.intp)
         return np.repeat(np.arange(len(near)), count), columns
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be an integer of at least 1, got {n_neighbors!r}.")
+        raise InputError(f"n_neighbors must be an integer of at least 1, got {n_neighbors!r}.")
     if new is None and n_neighbors >= len(X):
-        raise ValueError(
+        raise InputError(
             f"n_neighbors={n_neighbors} needs more points than that: n_samples = {len(X)}. Use at most {len(X) - 1}."
         )
     near = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(new, return_distance=False)
@@ -376,11 +377,11 @@ def _stored(graph: Any, shape: tuple[int, int]) -> tuple[NDArray[np.intp], NDArr
     """Rows and columns of the stored entries of a sparse matrix; a stored zero counts, a stored False does not."""
     entries: Any = graph
     if not issparse(entries):
-        raise TypeError(
+        raise InputTypeError(
             f"The graph must be a scipy sparse matrix, or come as one from a transformer; found {type(graph).__name__}."
         )
     if graph.shape != shape:
-        raise ValueError(
+        raise InputError(
             f"The graph must have shape {shape}, a row and a column per point; got {graph.shape}."
         )
     entries = graph.tocoo()

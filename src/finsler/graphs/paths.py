@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from finsler._runtime import Progress, format_bytes, map_blocks, require_memory, thread_count
+from finsler.errors import InputError, InputTypeError
 from finsler.kernels import paths as kernels
 
 MANY = 32  # sources from which on it pays to renumber the nodes
@@ -87,9 +88,9 @@ def shortest_paths(
     array([[ 0.,  1.,  2., inf]])
     """
     if method not in ("auto", "dijkstra", "bfs"):
-        raise ValueError(f"method must be 'auto', 'dijkstra' or 'bfs', got {method!r}.")
+        raise InputError(f"method must be 'auto', 'dijkstra' or 'bfs', got {method!r}.")
     if not limit >= 0:
-        raise ValueError(f"limit must be zero or more, got {limit!r}.")
+        raise InputError(f"limit must be zero or more, got {limit!r}.")
     n, arcs = _arcs(graph, check_lengths=method != "bfs")
     starts = check_sources(sources, n)
     shape = (len(starts), n)
@@ -205,20 +206,20 @@ def _renumber(arcs: tuple[NDArray[Any], ...]) -> tuple[tuple[NDArray[Any], ...],
 def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...]]:
     """Row pointers, targets and lengths of the arcs, checked; nothing is summed, sorted or changed in place."""
     if not issparse(graph):
-        raise TypeError(
+        raise InputTypeError(
             f"graph must be a scipy sparse matrix, found {type(graph).__name__}. Make one with "
             "scipy.sparse.csr_array; it takes zeros of a dense matrix for no arc."
         )
     matrix: Any = graph
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"graph must be square, one row and one column for each node; found {matrix.shape}.")
+        raise InputError(f"graph must be square, one row and one column for each node; found {matrix.shape}.")
     if matrix.format in ("bsr", "dia"):
-        raise ValueError(
+        raise InputError(
             f"graph is in {matrix.format.upper()} format, which fills up with zeros that are no arcs. Convert it "
             "with .tocsr(), and .eliminate_zeros() unless zero is a length."
         )
     if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"graph must hold real numbers, found {matrix.dtype}.")
+        raise InputTypeError(f"graph must hold real numbers, found {matrix.dtype}.")
     n = matrix.shape[0]
     if matrix.format == "csr":
         indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
@@ -234,10 +235,10 @@ def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...
         or np.any(np.diff(indptr) < 0)
         or m > min(len(indices), len(data))
     ):
-        raise ValueError("graph is not a valid CSR matrix: its row pointers do not fit its entries.")
+        raise InputError("graph is not a valid CSR matrix: its row pointers do not fit its entries.")
     indices, data = indices[:m], data[:m]
     if m and not (indices.min() >= 0 and indices.max() < n):
-        raise ValueError(f"graph is not a valid CSR matrix: it has a column outside 0..{n - 1}.")
+        raise InputError(f"graph is not a valid CSR matrix: it has a column outside 0..{n - 1}.")
     weights = np.ascontiguousarray(data, np.float64)
     if check_lengths and not (m == 0 or weights.min() >= 0):  # the least of some NaN is NaN
         arc = int(np.flatnonzero(~(weights >= 0))[0])
@@ -247,7 +248,7 @@ def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...
             if np.isnan(weights[arc])
             else "Lengths must be zero or more; turn similarities into dissimilarities first."
         )
-        raise ValueError(
+        raise InputError(
             f"graph has the length {weights[arc]} from node {row} to node {indices[arc]}. {cure}"
         )
     absent = weights == np.inf
@@ -264,14 +265,14 @@ def check_sources(sources: ArrayLike | None, n: int) -> NDArray[np.uint32]:
         return np.arange(n, dtype=np.uint32)
     nodes = np.atleast_1d(np.asarray(sources))
     if nodes.ndim != 1 or (nodes.size and nodes.dtype.kind not in "iu"):
-        raise TypeError(
+        raise InputTypeError(
             f"sources must be a list of integers, found shape {nodes.shape} and dtype {nodes.dtype}. "
             "Turn a mask into integers with numpy.flatnonzero."
         )
     outside = np.flatnonzero((nodes < 0) | (nodes >= n))
     if outside.size:
         where = outside[0]
-        raise ValueError(f"sources must be in 0..{n - 1}: sources[{where}] is {nodes[where]}.")
+        raise InputError(f"sources must be in 0..{n - 1}: sources[{where}] is {nodes[where]}.")
     return nodes.astype(np.uint32)
 
 
@@ -280,16 +281,16 @@ def _result_type(dtype: DTypeLike | None, out: Any, shape: tuple[int, int]) -> n
         fits = out.shape == shape and out.flags.c_contiguous and out.flags.writeable
         if not fits or (dtype is not None and out.dtype != dtype):
             wanted = f"{np.dtype(dtype).name} " if dtype is not None else ""
-            raise ValueError(
+            raise InputError(
                 f"out must be a writeable C-contiguous {wanted}array of shape {shape}, found {out.dtype} "
                 f"of shape {out.shape}."
             )
         dtype = out.dtype
     elif out is not None and (not isinstance(out, str | os.PathLike) or Path(out).suffix != ".npy"):
-        raise ValueError(f"out must be None, an array or the path of a .npy file, got {out!r}.")
+        raise InputError(f"out must be None, an array or the path of a .npy file, got {out!r}.")
     kind = np.dtype(np.float64 if dtype is None else dtype)
     if kind not in (np.float64, np.float32):
-        raise TypeError(f"dtype must be float64 or float32, found {kind}.")
+        raise InputTypeError(f"dtype must be float64 or float32, found {kind}.")
     return kind
 
 

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress, map_blocks, require_memory
+from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import pivots as kernels
@@ -128,7 +129,7 @@ def pivot_distances(
            [1., 2., 3., 0.]])
     """
     if isinstance(n_pivots, bool) or not isinstance(n_pivots, Integral) or n_pivots < 1:
-        raise ValueError(f"n_pivots must be a whole number of at least 1, got {n_pivots!r}.")
+        raise InputError(f"n_pivots must be a whole number of at least 1, got {n_pivots!r}.")
     n = graph.n_nodes
     h = min(int(n_pivots), n)
     hops = hops or not graph.weighted
@@ -183,7 +184,7 @@ class _Hops:
             for row in range(first, stop):
                 way, p = divmod(row, k)
                 if kernels.hops_row(*self.ways[way], starts[p], out[way, p], queue) < 0:
-                    raise ValueError("hops: a path has more than 65,534 arcs; use hops=False.")
+                    raise InputError("hops: a path has more than 65,534 arcs; use hops=False.")
 
         map_blocks(task, np.arange(2 * k + 1), self.n_jobs)
         return out[0], out[1]

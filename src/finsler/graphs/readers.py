@@ -24,6 +24,7 @@ import numpy as np
 from scipy.io import mmread
 from scipy.sparse import load_npz
 
+from finsler.errors import InputError, MissingExtraError
 from finsler.graphs.arcs import (
     SOURCE,
     TARGET,
@@ -129,17 +130,17 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, layout: Tex
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty.")
+        raise InputError(f"{path} is empty.")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = "".join([s for s in suffixes if s != ".gz"][-1:])
     kind = kind or _KINDS.get(suffix, "unknown")
     if kind not in _KINDS.values():
-        raise ValueError(
+        raise InputError(
             f"What {path.name} holds is not known (kind={kind!r}). Known suffixes: {' '.join(_KINDS)}, also "
             f"followed by .gz. Otherwise give kind: {', '.join(map(repr, dict.fromkeys(_KINDS.values())))}."
         )
     if kind != "arcs" and any(option is not None for option in layout[:4]):
-        raise ValueError(f"source, target, delimiter and header are for text files; {path.name} is {kind}.")
+        raise InputError(f"source, target, delimiter and header are for text files; {path.name} is {kind}.")
     with _readable(path, kind):
         if kind == "npz":
             return _npz_arcs(path, weight, labels)
@@ -159,32 +160,32 @@ def _readable(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(
+        raise InputError(
             f"{path} is not text in this encoding ({error}). Save it as UTF-8, or give encoding=, perhaps 'cp1252', "
             "to finsler.graphs.readers.read_graph; embed_graph takes what it returns."
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, ParseError) as error:
-        raise ValueError(f"{path} cannot be read as {kind}: {error}.") from error
+        raise InputError(f"{path} cannot be read as {kind}: {error}.") from error
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {error}") from error
 
 
 def _npz_arcs(path: Path, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     with open(path, "rb") as file:
         arrays = np.load(file, allow_pickle=False)
         if not hasattr(arrays, "files"):
-            raise ValueError("it holds a single array.")
+            raise InputError("it holds a single array.")
         if {"format", "shape", "data"} <= set(arrays.files):
             return matrix_arcs(load_npz(path), weight, labels)  # scipy too reads without pickle
         if not {"src", "dst", "n_nodes"} <= set(arrays.files):
-            raise ValueError(
+            raise InputError(
                 f"expected a scipy sparse matrix, or src, dst and n_nodes; found {arrays.files}."
             )
         n_nodes = int(arrays["n_nodes"])
         if labels is None and "node_labels" in arrays:
             labels = arrays["node_labels"]
         if weight not in ("auto", None) and weight not in arrays:
-            raise ValueError(f"weight={weight!r} is not among its arrays {arrays.files}.")
+            raise InputError(f"weight={weight!r} is not among its arrays {arrays.files}.")
         wanted = "weight" if weight == "auto" else weight
         lengths = arrays[wanted] if wanted in arrays.files else None
         arcs = arcs_between(arrays["src"], arrays["dst"], lengths, range(n_nodes))
@@ -195,11 +196,11 @@ def _graphml_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> 
     try:
         import networkx
     except ImportError as error:
-        raise ImportError("GraphML files need networkx: pip install 'finsler[graph]'.") from error
+        raise MissingExtraError("GraphML files need networkx: pip install 'finsler[graph]'.") from error
     try:
         graph = networkx.read_graphml(file)
     except networkx.NetworkXError as error:
-        raise ValueError(str(error)) from error
+        raise InputError(str(error)) from error
     return networkx_arcs(graph, weight, labels)
 
 
@@ -213,7 +214,7 @@ def _text_arcs(lines: Iterator[str], weight: Any, labels: Any, layout: TextLayou
     rows = _rows(chain(head, lines), delimiter or _sniff([line for line in head if _holds_data(line)]))
     first = list(islice(rows, 101))
     if not first:
-        raise ValueError("it holds no arcs.")
+        raise InputError("it holds no arcs.")
     top = first[0][1]
     if header is None:
         by_name = [c for c in (source, target, weight) if isinstance(c, str) and c != "auto"]
@@ -225,18 +226,18 @@ def _text_arcs(lines: Iterator[str], weight: Any, labels: Any, layout: TextLayou
     lengths: list[float] = []
     for number, cells in chain(first[1:] if header else first, rows):
         if len(cells) != len(top):
-            raise ValueError(
+            raise InputError(
                 f"row {number} has {len(cells)} columns, where row {first[0][0]} has {len(top)}."
             )
         tail, tip = cells[i], cells[j]
         if not tail or not tip:
-            raise ValueError(f"row {number}, column {(j if tail else i) + 1}: a node is missing.")
+            raise InputError(f"row {number}, column {(j if tail else i) + 1}: a node is missing.")
         ends.append(seen.setdefault(tail, len(seen)))
         ends.append(seen.setdefault(tip, len(seen)))
         if k is not None:
             lengths.append(_number(cells[k], number, k))
     if not ends:
-        raise ValueError("it holds no arcs.")
+        raise InputError("it holds no arcs.")
     labels = check_names(labels)
     names = objects(seen)
     if not (labels and set(labels).issuperset(seen)) and all(map(_is_integer, seen)):
@@ -252,7 +253,7 @@ def _number(cell: str, row: int, column: int) -> float:
             return float(cell)
     except ValueError:
         pass
-    raise ValueError(
+    raise InputError(
         f"row {row}, column {column + 1}: {cell!r} is not a number; decimals need a point. Say with weight= which column "
         "holds the lengths, or weight=None to count arcs."
     )
@@ -283,7 +284,7 @@ def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]
         except StopIteration:
             return
         except csv.Error as error:
-            raise ValueError(f"row {start}: {error}.") from error
+            raise InputError(f"row {start}: {error}.") from error
         yield start, [cell.strip() for cell in cells]
 
 

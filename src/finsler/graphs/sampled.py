@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from finsler._runtime import require_memory
+from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.distances import WEIGHTINGS
 from finsler.graphs.paths import shortest_paths
@@ -144,12 +145,12 @@ def sample_rows(
     """
     n = graph.n_nodes
     if n_sources < 1:
-        raise ValueError(f"n_sources must be at least 1, got {n_sources}.")
+        raise InputError(f"n_sources must be at least 1, got {n_sources}.")
     free = np.ones(n, dtype=bool)
     free[np.asarray(exclude, dtype=int)] = False
     candidates = np.flatnonzero(free)
     if not len(candidates):
-        raise ValueError("exclude leaves no node to draw: every node is excluded.")
+        raise InputError("exclude leaves no node to draw: every node is excluded.")
     k = min(n_sources, len(candidates))
     require_memory(24.0 * k * n, f"{k} rows of {n:,} nodes", "Use fewer n_sources.")
     sources = np.sort(check_random_state(random_state).choice(candidates, k, replace=False))
@@ -224,11 +225,11 @@ def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "unif
     X, omega = np.asarray(X, dtype=float), np.asarray(drift, dtype=float)
     k, n = rows.ahead.shape
     if X.shape != (n, len(omega)):
-        raise ValueError(
+        raise InputError(
             f"X must have the shape ({n}, {len(omega)}), as rows and drift have it; got {X.shape}."
         )
     if weighting not in WEIGHTINGS:
-        raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
+        raise InputError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
     power = WEIGHTINGS[weighting]
     sums = np.zeros((5, k))  # misfit, squares, signs told, signs, misfit of the skew part
     skew = rows.skew

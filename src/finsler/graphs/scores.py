@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from finsler._runtime import Progress, map_blocks
+from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.arc_keys import simple_arcs
 from finsler.graphs.paths import shortest_paths
@@ -113,18 +114,18 @@ def distortion(
         or rows.dtype.kind not in "iu"
         or (rows.size and not 0 <= rows.min() <= rows.max() < len(points))
     ):
-        raise ValueError(
+        raise InputError(
             f"sources must be a list of node numbers within 0..{len(points) - 1}; found {sources!r}."
         )
     if wanted.shape != (len(rows), len(points)):
-        raise ValueError(
+        raise InputError(
             f"D must have shape ({len(rows)}, {len(points)}), a row for each source and a column for each of the points "
             f"of X; found {wanted.shape}."
         )
     squared, relative, counted = _distortions(points, height, rows, wanted, n_jobs)
     n_pairs = int(counted.sum())
     if n_pairs == 0:
-        raise ValueError("D has no reachable pair of different nodes: there is nothing to average over.")
+        raise InputError("D has no reachable pair of different nodes: there is nothing to average over.")
     return Distortion(float(squared.sum() / n_pairs), float(relative.sum() / n_pairs), n_pairs)
 
 
@@ -209,7 +210,7 @@ def digraph_scores(
     population = len(sources)
     if n_sources is not None:
         if n_sources < 1:
-            raise ValueError(f"n_sources must be at least 1; found {n_sources}.")
+            raise InputError(f"n_sources must be at least 1; found {n_sources}.")
         if n_sources < population:
             sources = np.sort(np.random.default_rng(seed).choice(sources, n_sources, replace=False))
     progress = Progress("scores of the map", verbose)
@@ -254,7 +255,7 @@ def symmetric_floor(D: ArrayLike) -> float:
     distances = np.asarray(D)
     n = len(distances)
     if distances.shape != (n, n):
-        raise ValueError(f"D must be square, from row to column; found shape {distances.shape}.")
+        raise InputError(f"D must be square, from row to column; found shape {distances.shape}.")
     total, reachable = 0.0, 0
     step = max(1, BLOCK_SIZE // max(n, 1))
     for start in range(0, n, step):
@@ -267,7 +268,7 @@ def symmetric_floor(D: ArrayLike) -> float:
         a, b = there[mutual], back[mutual]
         total += float(((a - b) ** 2 / (a + b)).sum()) / 2  # each pair is met twice
     if reachable == 0:
-        raise ValueError("D has no reachable pair of different nodes: there is nothing to average over.")
+        raise InputError("D has no reachable pair of different nodes: there is nothing to average over.")
     return total / reachable
 
 
@@ -275,17 +276,17 @@ def _map(X: ArrayLike, drift: float | ArrayLike) -> tuple[NDArray[Any], NDArray[
     """Points, and the height omega . x of each."""
     points = np.ascontiguousarray(X, dtype=np.float64)
     if points.ndim != 2 or not len(points):
-        raise ValueError(f"X must be a non-empty 2-D array, one point per row; found shape {points.shape}.")
+        raise InputError(f"X must be a non-empty 2-D array, one point per row; found shape {points.shape}.")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if bad.size:
-        raise ValueError(f"X must be finite; row {bad[0]} is not ({bad.size} of {len(points)} rows).")
+        raise InputError(f"X must be finite; row {bad[0]} is not ({bad.size} of {len(points)} rows).")
     return points, points @ drift_vector(drift, points.shape[1])
 
 
 def _adjacency(arcs: Any, n: int) -> csr_array:
     found, n_nodes = simple_arcs(arcs, n if isinstance(arcs, np.ndarray) else None)
     if n_nodes != n:
-        raise ValueError(f"X has {n} rows and the graph has {n_nodes} nodes; each node needs its point.")
+        raise InputError(f"X has {n} rows and the graph has {n_nodes} nodes; each node needs its point.")
     return csr_array((np.ones(len(found)), (found[:, 0], found[:, 1])), shape=(n, n))
 
 
@@ -335,7 +336,7 @@ def _average_precisions(
 def _refuse_zeros(block: NDArray[Any], first_row: int) -> None:
     if (block <= 0).any():
         i, j = np.argwhere(block <= 0)[0]
-        raise ValueError(
+        raise InputError(
             f"D must be above 0 between different nodes, as errors are divided by it; row {first_row + i}, "
             f"column {j} is {block[i, j]:g}. Merge nodes that are at distance 0."
         )

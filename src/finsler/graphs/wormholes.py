@@ -27,6 +27,7 @@ from scipy.spatial.distance import cdist
 
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.data.matrix import Array, as_dissimilarities, as_float_array
+from finsler.errors import InputError
 from finsler.kernels.minplus import minplus
 
 BLOCK_ROWS = 64
@@ -110,7 +111,7 @@ def consistency_weights(
     array([0. , 1. , 1. , 1. , 0.5, 0.2])
     """
     if criterion not in ("wormhole", "intrinsic"):
-        raise ValueError(f"criterion must be 'wormhole' or 'intrinsic', got {criterion!r}.")
+        raise InputError(f"criterion must be 'wormhole' or 'intrinsic', got {criterion!r}.")
     matrix = _path_lengths(D)
     n = len(matrix)
     rim = _boundary_indices(boundary, n)
@@ -191,13 +192,13 @@ def find_boundary(
     X = _check_points(points)
     n, m = X.shape
     if not 1 <= n_dimensions <= m:
-        raise ValueError(f"n_dimensions must be in 1..{m}, the columns of points; got {n_dimensions}.")
+        raise InputError(f"n_dimensions must be in 1..{m}, the columns of points; got {n_dimensions}.")
     if not n_dimensions < n_neighbors < n:
-        raise ValueError(
+        raise InputError(
             f"n_neighbors must be in {n_dimensions + 1}..{n - 1} for {n} points; got {n_neighbors}."
         )
     if not 0 < threshold < 1:
-        raise ValueError(f"threshold must be between 0 and 1, got {threshold}.")
+        raise InputError(f"threshold must be between 0 and 1, got {threshold}.")
     # The point itself is among them, a step of length 0.
     near: NDArray[np.intp] = np.asarray(KDTree(X).query(X, k=n_neighbors + 1)[1])
     rim = np.empty(n, dtype=bool)
@@ -221,7 +222,7 @@ def _path_lengths(D: ArrayLike) -> Array:
         np.fill_diagonal(unknown, False)
         if unknown.any():
             i, j = divmod(int(np.argmax(unknown)), len(unknown))
-            raise ValueError(
+            raise InputError(
                 f"D is NaN from {data.name(i)} to {data.name(j)}. Consistency is about shortest paths, "
                 "which are known for every pair; use inf where there is no path."
             )
@@ -230,22 +231,22 @@ def _path_lengths(D: ArrayLike) -> Array:
 
 def _boundary_indices(boundary: ArrayLike | None, n: int) -> NDArray[np.intp]:
     if boundary is None:
-        raise ValueError("boundary is needed: a mask or indices. find_boundary(points) finds one.")
+        raise InputError("boundary is needed: a mask or indices. find_boundary(points) finds one.")
     given = np.asarray(boundary)
     if given.dtype == bool:
         if given.shape != (n,):
-            raise ValueError(
+            raise InputError(
                 f"boundary as a mask must have shape ({n},), one for each point; got {given.shape}."
             )
         rim = np.flatnonzero(given)
     elif given.size and given.dtype.kind not in "iu":
-        raise ValueError(f"boundary must be a boolean mask or integer indices, got dtype {given.dtype}.")
+        raise InputError(f"boundary must be a boolean mask or integer indices, got dtype {given.dtype}.")
     else:
         if given.ndim != 1 or (given.size and not (given.min() >= 0 and given.max() < n)):
-            raise ValueError(f"boundary must be a 1-D list of indices between 0 and {n - 1}, got {given!r}.")
+            raise InputError(f"boundary must be a 1-D list of indices between 0 and {n - 1}, got {given!r}.")
         rim = np.unique(given.astype(np.intp))
     if rim.size == 0:
-        raise ValueError("boundary is empty. Without missing parts every pair is consistent: use no weights.")
+        raise InputError("boundary is empty. Without missing parts every pair is consistent: use no weights.")
     return rim
 
 
@@ -253,25 +254,25 @@ def _check_points(points: ArrayLike, n: int | None = None) -> Array:
     X = as_float_array(points, "points").astype(np.float64, copy=False)
     if X.ndim != 2 or X.shape[1] == 0 or (n is not None and len(X) != n):
         rows = "one row for each point" if n is None else f"one row for each of the {n} points of D"
-        raise ValueError(f"points must be a 2-D array with {rows}, got shape {X.shape}.")
+        raise InputError(f"points must be a 2-D array with {rows}, got shape {X.shape}.")
     if not np.isfinite(X).all():
-        raise ValueError(f"points is not finite in row {np.flatnonzero(~np.isfinite(X).all(axis=1))[0]}.")
+        raise InputError(f"points is not finite in row {np.flatnonzero(~np.isfinite(X).all(axis=1))[0]}.")
     return X
 
 
 def _straight_lengths(points: ArrayLike | None, D: Array, rim: NDArray[np.intp], bound: float) -> Array:
     """Least costs between boundary points: `bound` times the straight line."""
     if not (np.isfinite(bound) and bound >= 0):
-        raise ValueError(f"bound must be a finite number of at least 0, got {bound!r}.")
+        raise InputError(f"bound must be a finite number of at least 0, got {bound!r}.")
     if points is None:
-        raise ValueError("points is needed for criterion='wormhole'. Pass it, or use criterion='intrinsic'.")
+        raise InputError("points is needed for criterion='wormhole'. Pass it, or use criterion='intrinsic'.")
     X = _check_points(points, len(D))[rim]
     straight = cdist(X, X)
     known = D[np.ix_(rim, rim)]
     if (known < bound * straight * (1 - 1e-5)).any():
         ratio = np.divide(known, straight, out=np.full(straight.shape, np.inf), where=straight > 0)
         a, b = divmod(int(np.argmin(ratio)), len(ratio))
-        raise ValueError(
+        raise InputError(
             f"bound={bound:g} is too large: from boundary point {rim[a]} to {rim[b]} D is {known[a, b]:.6g}, "
             f"less than bound times their distance {straight[a, b]:.6g}. See geometry.randers.length_bound; the "
             f"bound is at most {ratio[a, b]:.6g}."
@@ -284,7 +285,7 @@ def _kept_pairs(keep: Any, D: Array) -> NDArray[np.bool_] | None:
         return None
     if isinstance(keep, int | float | np.number) and not isinstance(keep, bool):
         if not keep > 0:
-            raise ValueError(f"keep as a radius must be positive, got {keep!r}.")
+            raise InputError(f"keep as a radius must be positive, got {keep!r}.")
         return np.asarray(keep > D)
     if hasattr(keep, "tocoo"):
         stored = keep.tocoo()
@@ -294,7 +295,7 @@ def _kept_pairs(keep: Any, D: Array) -> NDArray[np.bool_] | None:
     else:
         mask = np.asarray(keep)
     if mask.dtype != bool or mask.shape != D.shape:
-        raise ValueError(
+        raise InputError(
             f"keep must be a radius, a sparse matrix or a boolean mask of shape {D.shape}; got "
             f"{type(keep).__name__} of shape {mask.shape} and dtype {mask.dtype}."
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from finsler.errors import MissingExtraError
+
 try:
     import torch
 except ImportError as error:
-    raise ImportError("Learning needs PyTorch: pip install 'finsler[learn]'.") from error
+    raise MissingExtraError("Learning needs PyTorch: pip install 'finsler[learn]'.") from error
 
 __all__ = ["torch"]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from finsler.errors import InputError
 from finsler.graphs.arc_keys import check_arcs
 from finsler.learn.heights import springrank
 from finsler.learn.structure import (
@@ -83,7 +84,7 @@ def neighbor_logit(
     (array([1., 1.]), array([1., 0.]))
     """
     if along not in ("any", "path"):
-        raise ValueError(f"along must be 'any' or 'path'; found {along!r}.")
+        raise InputError(f"along must be 'any' or 'path'; found {along!r}.")
     known = check_arcs(arcs, n_nodes)
     both = adjacency(known, n_nodes, "both")
     # Who lies between two nodes has two neighbors, or the same one twice: the logarithm of 1 is never wanted.
@@ -206,7 +207,7 @@ def run_baselines(
     100.0
     """
     if on not in ("test", "validation"):
-        raise ValueError(f"on must be 'test' or 'validation'; found {on!r}.")
+        raise InputError(f"on must be 'test' or 'validation'; found {on!r}.")
     arcs, n = split.observed, split.n_nodes
     tasks: LinkTasks = getattr(split, on)
     logits = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from finsler.errors import InputError
 from finsler.learn.backend import torch
 from finsler.learn.distance import Drift, randers_distance
 
@@ -45,7 +46,7 @@ class FermiDirac(torch.nn.Module):
         super().__init__()
         for name, value in (("radius", radius), ("temperature", temperature)):
             if not (value > 0 and math.isfinite(value)):
-                raise ValueError(f"{name} must be positive; found {value}.")
+                raise InputError(f"{name} must be positive; found {value}.")
         self.drift = Drift(alpha, learn=learn_alpha)
         self.log_radius = torch.nn.Parameter(torch.tensor(math.log(radius)), requires_grad=learn_radius)
         self.log_temperature = torch.nn.Parameter(

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from finsler.embedding import Embedding
+from finsler.errors import InputError
 from finsler.geometry.randers import randers_distance_blocks, randers_distances
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.scores import DigraphScores, digraph_scores
@@ -212,7 +213,7 @@ class DigraphEmbedding(BaseEstimator):
         where = {name: k for k, name in enumerate(self.labels_)}
         unknown = [name for name in names if name not in where]
         if unknown:
-            raise ValueError(
+            raise InputError(
                 f"{which} names {unknown[0]!r}, which is not a node of the fitted graph ({len(unknown)} of "
                 f"{len(names)} are not); labels_ lists the nodes."
             )
@@ -227,29 +228,29 @@ class DigraphEmbedding(BaseEstimator):
         for name in ("n_components", "max_iter"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1; found {value!r}.")
+                raise InputError(f"{name} must be a whole number of at least 1; found {value!r}.")
         for name, least in (("ranking_weight", 0.0), ("tol", 0.0), ("temperature", 1e-6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
-                raise ValueError(f"{name} must be a number of at least {least:g}; found {value!r}.")
+                raise InputError(f"{name} must be a number of at least {least:g}; found {value!r}.")
         if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(
+            raise InputError(
                 f"time_limit must be a number of seconds above 0, or None; found {self.time_limit!r}."
             )
         if self.alpha != "auto" and not (
             isinstance(self.alpha, Real) and 0 <= float(self.alpha) <= LARGEST_ALPHA
         ):
-            raise ValueError(
+            raise InputError(
                 f'alpha must be "auto" or a number from 0 to {LARGEST_ALPHA}; found {self.alpha!r}.'
             )
         if self.n_pairs not in ("auto", "all") and (
             isinstance(self.n_pairs, bool) or not isinstance(self.n_pairs, Integral) or self.n_pairs < 1
         ):
-            raise ValueError(
+            raise InputError(
                 f'n_pairs must be "auto", "all" or a whole number of at least 1; found {self.n_pairs!r}.'
             )
         if torch.device(self.device).type == "cuda" and not torch.cuda.is_available():
-            raise ValueError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")
+            raise InputError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")
 
     def _keep(
         self, graph: Digraph, found: DigraphFit, sources: NDArray[Any], counts: NDArray[Any] | None
@@ -285,12 +286,12 @@ class DigraphEmbedding(BaseEstimator):
 def _active_nodes(graph: Digraph, n_components: int) -> NDArray[Any]:
     """Nodes with out-neighbors, after a look at whether there is anything to fit."""
     if graph.n_nodes < 2 or graph.n_arcs == 0:
-        raise ValueError(
+        raise InputError(
             f"The graph has {graph.n_nodes} node(s) and {graph.n_arcs} arc(s) between different nodes; a map needs at "
             "least two nodes and one arc."
         )
     if n_components > graph.n_nodes:
-        raise ValueError(
+        raise InputError(
             f"n_components={n_components} is more than the graph has nodes ({graph.n_nodes}); use fewer dimensions."
         )
     return np.flatnonzero(np.diff(graph.matrix.indptr))

@@ -6,6 +6,7 @@ smallest of its subgradients, so that points which meet do not poison a training
 
 from __future__ import annotations
 
+from finsler.errors import InputError
 from finsler.learn.backend import torch
 
 LARGEST_ALPHA = 0.999  # the distance is positive for |alpha| < 1; float32 would round a tanh to 1
@@ -57,7 +58,7 @@ class Drift(torch.nn.Module):
     def __init__(self, alpha: float, *, learn: bool = True):
         super().__init__()
         if not abs(alpha) < LARGEST_ALPHA:
-            raise ValueError(f"alpha must be between -{LARGEST_ALPHA} and {LARGEST_ALPHA}; found {alpha}.")
+            raise InputError(f"alpha must be between -{LARGEST_ALPHA} and {LARGEST_ALPHA}; found {alpha}.")
         raw = torch.atanh(torch.tensor(float(alpha)) / LARGEST_ALPHA)
         self.raw = torch.nn.Parameter(raw, requires_grad=learn)
 

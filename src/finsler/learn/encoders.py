@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.errors import InputError
 from finsler.learn.backend import torch
 from finsler.learn.decoder import FermiDirac
 
@@ -109,7 +110,7 @@ class FeatureEncoder(torch.nn.Module):
     def forward(self, inputs: torch.Tensor | None, nodes: torch.Tensor | None = None) -> Places:
         """Places of some nodes, or of all rows of the inputs."""
         if inputs is None:
-            raise ValueError("An encoder needs inputs.")
+            raise InputError("An encoder needs inputs.")
         given = inputs if nodes is None else inputs[nodes]
         hidden = self.body(given)
         points = self.place(hidden)

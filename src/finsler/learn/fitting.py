@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
+from finsler.errors import InputError
 from finsler.learn.backend import torch
 from finsler.learn.crossfit import N_COLUMNS, Curriculum, cross_fit
 from finsler.learn.decoder import FermiDirac
@@ -75,16 +76,16 @@ class Settings:
             if value is None and name in ("epochs", "batch_size"):
                 continue
             if not isinstance(value, Integral) or value < bound:
-                raise ValueError(f"{name} must be a whole number from {bound} on; found {value!r}.")
+                raise InputError(f"{name} must be a whole number from {bound} on; found {value!r}.")
         for name in ("dropout", "input_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be in [0, 1); found {getattr(self, name)!r}.")
+                raise InputError(f"{name} must be in [0, 1); found {getattr(self, name)!r}.")
         if not 0 <= self.reversed_share <= 1:
-            raise ValueError(f"reversed_share must be in [0, 1]; found {self.reversed_share!r}.")
+            raise InputError(f"reversed_share must be in [0, 1]; found {self.reversed_share!r}.")
         if self.learning_rate is not None and not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0; found {self.learning_rate!r}.")
+            raise InputError(f"learning_rate must be above 0; found {self.learning_rate!r}.")
         if self.optimizer not in OPTIMIZERS:
-            raise ValueError(
+            raise InputError(
                 f"optimizer must be one of {', '.join(map(repr, OPTIMIZERS))}; found {self.optimizer!r}."
             )
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import cg
 
+from finsler.errors import InputError
 from finsler.graphs.arc_keys import arc_keys, check_arcs
 from finsler.learn.scores import roc_auc
 
@@ -58,10 +59,10 @@ def springrank(
     strength = _check_weights(weights, len(pairs))
     if isinstance(ridge, str):
         if ridge != "auto":
-            raise ValueError(f"ridge must be a number above 0 or 'auto'; found {ridge!r}.")
+            raise InputError(f"ridge must be a number above 0 or 'auto'; found {ridge!r}.")
         ridge = choose_ridge(pairs, n_nodes, weights=strength)
     if not ridge > 0:
-        raise ValueError(f"ridge must be above 0, as heights have no zero of their own; found {ridge}.")
+        raise InputError(f"ridge must be above 0, as heights have no zero of their own; found {ridge}.")
     heights, unfinished = _relax(pairs, n_nodes, strength, ridge, 1e-10)
     if unfinished:
         warnings.warn(
@@ -122,7 +123,7 @@ def choose_ridge(
 def _check_weights(weights: ArrayLike | None, count: int) -> Array:
     strength = np.ones(count) if weights is None else np.asarray(weights, dtype=float)
     if strength.shape != (count,) or not (np.isfinite(strength) & (strength >= 0)).all():
-        raise ValueError(f"weights must be {count} finite numbers, none negative; one for each arc.")
+        raise InputError(f"weights must be {count} finite numbers, none negative; one for each arc.")
     return strength
 
 

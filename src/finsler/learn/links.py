@@ -25,6 +25,7 @@ from finsler._io import load_archive, save_archive
 from finsler._runtime import thread_count
 from finsler.data.matrix import plain_label
 from finsler.embedding import Embedding
+from finsler.errors import InputError, InputTypeError
 from finsler.graphs.arc_keys import simple_arcs
 from finsler.graphs.digraph import as_digraph
 from finsler.learn.backend import torch
@@ -303,7 +304,7 @@ class LinkPredictor(BaseEstimator):
         """
         check_is_fitted(self)
         if not (isinstance(k, int | np.integer) and k >= 1):
-            raise ValueError(f"k must be a whole number from 1 on; found {k!r}.")
+            raise InputError(f"k must be a whole number from 1 on; found {k!r}.")
         at = self._nodes.position(source, "source")
         logits = self._logits(
             np.column_stack([np.full(self._nodes.n_nodes, at), np.arange(self._nodes.n_nodes)])
@@ -337,7 +338,7 @@ class LinkPredictor(BaseEstimator):
         labels = None if self.labels_ is None else [plain_label(label) for label in self.labels_]
         for label in labels or []:
             if not isinstance(label, str | int | float | bool | None):
-                raise TypeError(f"Label {label!r} cannot be saved; use strings or numbers as labels.")
+                raise InputTypeError(f"Label {label!r} cannot be saved; use strings or numbers as labels.")
         options = {
             name: value
             for name, value in self.get_params().items()
@@ -374,7 +375,7 @@ class LinkPredictor(BaseEstimator):
                 record["status"],
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"{str(path)!r} is not a complete saved link predictor ({error}).") from error
+            raise InputError(f"{str(path)!r} is not a complete saved link predictor ({error}).") from error
         return model
 
     @property
@@ -424,7 +425,7 @@ class LinkPredictor(BaseEstimator):
 
     def _seed(self) -> int:
         if self.checkpoint is not None and not isinstance(self.random_state, int | np.integer):
-            raise ValueError(
+            raise InputError(
                 f"checkpoint needs a random_state that is a number, or a resumed training would differ; found "
                 f"{self.random_state!r}."
             )
@@ -443,7 +444,7 @@ def _hold_out(arcs: Integers, n: int, share: float, seed: int) -> tuple[Integers
     try:
         split = split_links(arcs, seed=seed, n_nodes=n, test_share=0.0, validation_share=share)
     except ValueError as error:
-        raise ValueError(f"{error} Or use validation_share=0 to train without validation.") from error
+        raise InputError(f"{error} Or use validation_share=0 to train without validation.") from error
     return split.observed, split.validation
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from finsler.data.matrix import plain_label, suggestion
+from finsler.errors import InputError, InputTypeError
 from finsler.learn.structure import check_features
 
 Integers = NDArray[np.integer[Any]]
@@ -37,11 +38,11 @@ class NodeIndex:
         if self._place is None:
             if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < self.n_nodes:
                 return label
-            raise ValueError(f"{where}: there is no node {label!r}; nodes are 0 to {self.n_nodes - 1}.")
+            raise InputError(f"{where}: there is no node {label!r}; nodes are 0 to {self.n_nodes - 1}.")
         try:
             return self._place[label]
         except (KeyError, TypeError):
-            raise ValueError(
+            raise InputError(
                 f"{where}: no node is labeled {label!r}.{suggestion(label, self._place)}"
             ) from None
 
@@ -51,11 +52,11 @@ class NodeIndex:
             pairs = pairs.to_numpy()
         array = pairs if isinstance(pairs, np.ndarray) else None
         if array is not None and (array.ndim != 2 or array.shape[1] != 2):
-            raise ValueError(f"pairs must have shape (P, 2), from and to; found shape {array.shape}.")
+            raise InputError(f"pairs must have shape (P, 2), from and to; found shape {array.shape}.")
         if array is not None and array.dtype.kind in "iu" and self._place is None:
             bad = np.flatnonzero(((array < 0) | (array >= self.n_nodes)).any(axis=1))
             if bad.size:
-                raise ValueError(
+                raise InputError(
                     f"pairs, row {bad[0]}: {array[bad[0]].tolist()} names a node that does not exist; nodes are 0 to "
                     f"{self.n_nodes - 1} ({bad.size} such rows)."
                 )
@@ -64,7 +65,7 @@ class NodeIndex:
         found = np.empty((len(rows), 2), dtype=np.int64)
         for k, row in enumerate(rows):
             if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
-                raise ValueError(f"pairs, row {k}: expected two nodes, from and to; found {row!r}.")
+                raise InputError(f"pairs, row {k}: expected two nodes, from and to; found {row!r}.")
             found[k] = [self.position(label, f"pairs, row {k}") for label in row]
         return found
 
@@ -80,7 +81,7 @@ def node_features(features: Any, nodes: NodeIndex) -> Any:
         features = _in_order(features, nodes)
     values: Any = features if issparse(features) else np.asarray(features)
     if values.dtype.kind not in "biuf":
-        raise TypeError(
+        raise InputTypeError(
             f"features must be numbers; found dtype {values.dtype}. Encode categories as 0 and 1 first."
         )
     return check_features(values, nodes.n_nodes)
@@ -91,7 +92,7 @@ def _in_order(table: Any, nodes: NodeIndex) -> Any:
     plain = index == list(range(len(index)))
     if nodes.labels is not None and not plain and len(index) == nodes.n_nodes:
         if len(set(index)) < len(index):
-            raise ValueError("The index of features names some nodes twice.")
+            raise InputError("The index of features names some nodes twice.")
         places = [nodes.position(label, "features, index") for label in index]
         return table.to_numpy()[np.argsort(places)]
     return table.to_numpy()

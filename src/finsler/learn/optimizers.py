@@ -12,6 +12,7 @@ flat, so the retraction is the addition. At alpha = 0 it is ordinary stochastic 
 
 from __future__ import annotations
 
+from finsler.errors import InputError
 from finsler.learn.backend import torch
 
 OPTIMIZERS = ("adam", "randers-sgd")
@@ -86,7 +87,7 @@ def make_optimizer(
         Each group of parameters keeps its rate as "highest", for schedules.
     """
     if name not in OPTIMIZERS:
-        raise ValueError(f"optimizer must be one of {', '.join(map(repr, OPTIMIZERS))}; found {name!r}.")
+        raise InputError(f"optimizer must be one of {', '.join(map(repr, OPTIMIZERS))}; found {name!r}.")
     learned = [p for p in model.parameters() if p.requires_grad]
     number_rate = learning_rate if number_rate is None else number_rate
     groups = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler.errors import InputError
+
 
 def roc_auc(labels: ArrayLike, scores: ArrayLike) -> float:
     """Area under the ROC curve: the chance that a random positive scores above a random negative, ties counting half.
@@ -29,12 +31,12 @@ def roc_auc(labels: ArrayLike, scores: ArrayLike) -> float:
     positive = np.asarray(labels, dtype=bool)
     values = np.asarray(scores, dtype=float)
     if positive.ndim != 1 or positive.shape != values.shape:
-        raise ValueError(
+        raise InputError(
             f"labels and scores must be two lists of one length; found shapes {positive.shape}, {values.shape}."
         )
     undefined = np.flatnonzero(np.isnan(values))
     if undefined.size:
-        raise ValueError(
+        raise InputError(
             f"scores must be numbers; entry {undefined[0]} is NaN ({undefined.size} of {values.size})."
         )
     n_positive = int(positive.sum())

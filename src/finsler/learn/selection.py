@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from finsler.errors import InputError
+
 KINDS = ("features", "structure", "direct")
 MANY_NODES = (
     20_000  # above this, structural inputs are computed only where there are features to go with them
@@ -44,11 +46,11 @@ def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) ->
     """
     if encoder != "auto":
         if encoder not in KINDS:
-            raise ValueError(
+            raise InputError(
                 f"encoder must be 'auto' or one of {', '.join(map(repr, KINDS))}; found {encoder!r}."
             )
         if encoder == "features" and not with_features:
-            raise ValueError(
+            raise InputError(
                 "encoder='features', but fit got no features; give them, or use encoder='structure'."
             )
         return [encoder]

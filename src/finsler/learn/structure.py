@@ -19,6 +19,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
 
 from finsler._runtime import Progress, map_blocks, require_memory
+from finsler.errors import InputError
 from finsler.graphs.arc_keys import check_arcs
 from finsler.learn.heights import choose_ridge, springrank
 
@@ -105,14 +106,14 @@ def log_ppr_factors(
     """
     pairs = check_arcs(arcs, n_nodes)
     if direction not in ("both", "out"):
-        raise ValueError(f"direction must be 'both' or 'out'; found {direction!r}.")
+        raise InputError(f"direction must be 'both' or 'out'; found {direction!r}.")
     if not 0 < damping < 1:
-        raise ValueError(f"damping must be between 0 and 1; found {damping}.")
+        raise InputError(f"damping must be between 0 and 1; found {damping}.")
     if rank < 1 or steps < 1:
-        raise ValueError(f"rank and steps must be at least 1; found {rank} and {steps}.")
+        raise InputError(f"rank and steps must be at least 1; found {rank} and {steps}.")
     least = 1e-5 / n_nodes if floor is None else float(floor)
     if not least > 0:
-        raise ValueError(f"floor must be above 0; found {floor}.")
+        raise InputError(f"floor must be above 0; found {floor}.")
     graph = adjacency(pairs, n_nodes, direction)
     degree = graph.sum(axis=1)
     walk = sparse.csr_array(sparse.diags_array(_inverse(degree)) @ graph).astype(np.float32)
@@ -177,7 +178,7 @@ def propagate(
     pairs = check_arcs(arcs, n_nodes)
     values = check_features(features, n_nodes)
     if hops < 0:
-        raise ValueError(f"hops must not be negative; found {hops}.")
+        raise InputError(f"hops must not be negative; found {hops}.")
     if direction == "both":
         graph = sparse.csr_array(adjacency(pairs, n_nodes, "both") + sparse.eye_array(n_nodes))
         root = sparse.diags_array(1 / np.sqrt(graph.sum(axis=1)))
@@ -211,7 +212,7 @@ def text_factors(features: Any, rank: int = 128, *, seed: int = 0) -> Array:
     """
     counts = check_features(features)
     if _stored(counts).min(initial=0.0) < 0:
-        raise ValueError(
+        raise InputError(
             "features must be counts of words, not negative; use feature_factors for other numbers."
         )
     return _factors(TfidfTransformer().fit_transform(sparse.csr_matrix(counts)), rank, seed)
@@ -269,10 +270,10 @@ def check_features(features: Any, n_nodes: int | None = None) -> Any:
     values = features.tocsr().astype(np.float64) if is_sparse else np.asarray(features, dtype=np.float64)
     if values.ndim != 2 or (n_nodes is not None and values.shape[0] != n_nodes):
         wanted = "(nodes, features)" if n_nodes is None else f"({n_nodes}, features), a row for each node"
-        raise ValueError(f"features must have shape {wanted}; found {values.shape}.")
+        raise InputError(f"features must have shape {wanted}; found {values.shape}.")
     if not np.isfinite(_stored(values)).all():
         row = np.flatnonzero(~np.isfinite(np.asarray(abs(values).sum(axis=1))))[0]
-        raise ValueError(f"features must be finite; row {row} is not. Fill in or drop what is missing.")
+        raise InputError(f"features must be finite; row {row} is not. Fill in or drop what is missing.")
     return values
 
 
@@ -283,7 +284,7 @@ def _stored(values: Any) -> Array:
 
 def _factors(matrix: Any, rank: int, seed: int) -> Array:
     if rank < 1:
-        raise ValueError(f"rank must be at least 1; found {rank}.")
+        raise InputError(f"rank must be at least 1; found {rank}.")
     left, values, _ = randomized_svd(matrix, min(rank, *matrix.shape), n_iter=4, random_state=seed)
     return np.asarray(left * values)
 

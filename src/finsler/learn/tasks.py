@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from finsler.errors import InputError
 from finsler.graphs.arc_keys import Integers, among_keys, arc_keys, keyed_arcs, simple_arcs
 from finsler.learn.scores import roc_auc
 
@@ -126,7 +127,7 @@ def split_links(
     100.0
     """
     if forest not in ("random", "index"):
-        raise ValueError(f"forest must be 'random' or 'index'; found {forest!r}.")
+        raise InputError(f"forest must be 'random' or 'index'; found {forest!r}.")
     arcs, n = simple_arcs(graph, n_nodes)
     pairs, forward, backward = _unordered(arcs, n)
     rng = np.random.default_rng(seed)
@@ -183,7 +184,7 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
     def scores(pairs: np.ndarray) -> np.ndarray:
         values = np.asarray(logit(pairs), dtype=float)
         if values.shape != (len(pairs),):
-            raise ValueError(
+            raise InputError(
                 f"logit must return one number per pair, ({len(pairs)},); found shape {values.shape}."
             )
         return values
@@ -231,12 +232,12 @@ def _hold_out(
 ) -> Integers:
     """Positions of pairs to hold out: a share of ``among``, all outside a spanning forest of it, in random order."""
     if not 0 <= share < 1:
-        raise ValueError(f"{name} must be in [0, 1); found {share}.")
+        raise InputError(f"{name} must be in [0, 1); found {share}.")
     wanted = round(share * len(among))
     order = np.arange(len(among)) if forest == "index" else rng.permutation(len(among))
     outside = among[~spanning_forest(pairs[among], n, order)]
     if share > 0 and not 2 <= wanted <= len(outside):
-        raise ValueError(
+        raise InputError(
             f"The graph is too small or too sparse to split: {name}={share} asks for {wanted} of {len(among)} pairs, "
             f"and {len(outside)} lie outside a spanning forest (at least 2 must be held out). Lower or raise the "
             "share, or use a graph with more cycles."
@@ -248,7 +249,7 @@ def _non_edges(pair_keys: Integers, n: int, count: int, rng: np.random.Generator
     """Distinct ordered pairs of different nodes, uniform among those without an arc in either direction."""
     possible = n * (n - 1) - 2 * len(pair_keys)
     if count > possible:
-        raise ValueError(
+        raise InputError(
             f"The graph is too dense to split: {count} ordered pairs without an arc are needed and it has {possible}."
         )
     if 2 * count > possible:

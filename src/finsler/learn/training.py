@@ -20,6 +20,7 @@ import numpy as np
 
 from finsler._io import write_atomically
 from finsler._runtime import Progress
+from finsler.errors import InputError
 from finsler.learn.backend import torch
 from finsler.learn.encoders import LinkModel, Places
 from finsler.learn.losses import link_loss
@@ -114,13 +115,13 @@ class Checkpoint:
             state: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
             version, fingerprint = state["format"], state["fingerprint"]
         except Exception as error:
-            raise ValueError(f"{str(self.path)!r} is not a checkpoint of finsler, or is damaged.") from error
+            raise InputError(f"{str(self.path)!r} is not a checkpoint of finsler, or is damaged.") from error
         if version != CHECKPOINT_FORMAT:
-            raise ValueError(
+            raise InputError(
                 f"{str(self.path)!r} is a checkpoint of format {version}; this is {CHECKPOINT_FORMAT}."
             )
         if fingerprint != self.fingerprint:
-            raise ValueError(
+            raise InputError(
                 f"{str(self.path)!r} is a checkpoint of another graph, other features or other options. Give "
                 "another path, or remove it to start anew."
             )
@@ -279,7 +280,7 @@ class Trainer:
         """
         deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
         if self.shard[1] > 1 and time_limit is not None:
-            raise ValueError("time_limit needs a single process: several would not stop at the same step.")
+            raise InputError("time_limit needs a single process: several would not stop at the same step.")
         self.resume(checkpoint)
         written, loss = time.perf_counter(), math.nan
         best = "-" if self._best is None else f"{self.record.best_score:.2f}"

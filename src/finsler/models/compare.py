@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.errors import InputError, InputTypeError
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.models.fits import Array, Fit, Observations, Settings
 from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly
@@ -205,16 +206,16 @@ def compare_models(
     """
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     if data.n_points < 3:
-        raise ValueError(f"D has {data.n_points} points; models can be compared on 3 or more.")
+        raise InputError(f"D has {data.n_points} points; models can be compared on 3 or more.")
     if isinstance(models, str):
-        raise TypeError(f"models must be a sequence of names, got the string {models!r}.")
+        raise InputTypeError(f"models must be a sequence of names, got the string {models!r}.")
     names = list(MODELS) if models is None else list(dict.fromkeys(models))
     for name in names:
         if name not in MODELS:
-            raise ValueError(f"models: there is no {name!r}; there are {', '.join(MODELS)}.")
+            raise InputError(f"models: there is no {name!r}; there are {', '.join(MODELS)}.")
     observed = Observations.of(data)
     if not (observed.D > 0).any():
-        raise ValueError("All dissimilarities in D are zero; there is nothing to fit.")
+        raise InputError("All dissimilarities in D are zero; there is nothing to fit.")
     seed = np.random.SeedSequence().generate_state(1)[0] if random_state is None else random_state
     if isinstance(seed, np.random.RandomState):  # every model must draw the same starts
         seed = seed.randint(2**31 - 1)

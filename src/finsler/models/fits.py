@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
+from finsler.errors import InputError
 from finsler.solvers.start import Initializer
 
 Array = NDArray[np.floating[Any]]
@@ -85,7 +86,7 @@ class Observations:
         D = np.where(W > 0, data.matrix, 0.0)
         if (D < 0).any():
             i, j = (int(k) for k in np.argwhere(D < 0)[0])
-            raise ValueError(
+            raise InputError(
                 f"From {data.name(i)} to {data.name(j)} there is only a bound, at least {-D[i, j]:g} (missing='hinge'), "
                 "which the older models do not know. Use missing='mask' to leave such pairs out."
             )

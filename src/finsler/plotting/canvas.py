@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler.errors import InputError, InputTypeError, MissingExtraError
+
 if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
     from finsler.embedding import Embedding
@@ -28,7 +30,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'finsler[plot]'.") from error
+        raise MissingExtraError("Plots need matplotlib: pip install 'finsler[plot]'.") from error
     return plt
 
 
@@ -39,10 +41,10 @@ def axes_for(ax: Any, figsize: tuple[float, float], *, solid: bool = False) -> A
         options = {"subplot_kw": {"projection": "3d"}} if solid else {}
         return plt.subplots(figsize=figsize, layout="constrained", **options)[1]
     if not hasattr(ax, "get_figure") or not hasattr(ax, "scatter"):
-        raise TypeError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.")
+        raise InputTypeError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.")
     if (getattr(ax, "name", "") == "3d") != solid:
         wanted = "plt.subplot(projection='3d')" if solid else "plt.subplot()"
-        raise ValueError(f"ax must be a {3 if solid else 2}-D Axes for this picture; make one with {wanted}.")
+        raise InputError(f"ax must be a {3 if solid else 2}-D Axes for this picture; make one with {wanted}.")
     return ax
 
 
@@ -53,7 +55,7 @@ def panels_for(ax: Any, n: int, figsize: tuple[float, float]) -> NDArray[Any]:
     panels = np.empty(np.size(ax), dtype=object)
     panels[:] = np.ravel(ax)
     if len(panels) != n:
-        raise ValueError(f"ax must hold {n} Axes for this picture, one per panel, got {len(panels)}.")
+        raise InputError(f"ax must hold {n} Axes for this picture, one per panel, got {len(panels)}.")
     for panel in panels:
         axes_for(panel, figsize)
     return panels
@@ -90,7 +92,7 @@ def names_of(embedding: Embedding) -> list[str]:
 def data_of(embedding: Embedding, picture: str) -> Dissimilarities:
     """Data that a map was made from, or an error that says what to do."""
     if embedding.data is None:
-        raise ValueError(
+        raise InputError(
             f"{picture} compares the map with its data, and this map carries none (embedding.data is None). Maps of more "
             "than 1,000 points are saved without; use embedding.save(path, with_data=True), or put the data back with "
             "dataclasses.replace(embedding, data=finsler.data.matrix.as_dissimilarities(D))."
@@ -176,7 +178,7 @@ def color_values(color: ArrayLike, n: int) -> tuple[NDArray[Any], list[str] | No
     """
     values = np.asarray(color)
     if values.shape != (n,):
-        raise ValueError(f"color must hold one value or group per point, shape ({n},), got {values.shape}.")
+        raise InputError(f"color must hold one value or group per point, shape ({n},), got {values.shape}.")
     if values.dtype.kind in "iuf":
         return values.astype(float), None
     absent = np.array([v is None or v != v or str(v) in ("<NA>", "NaT") for v in values.tolist()])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.errors import InputError
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances, randers_norm
 from finsler.plotting.canvas import (
@@ -162,7 +163,7 @@ def plot_asymmetry(
     data = data_of(embedding, "plot_asymmetry")
     pairs = _pairs(embedding, data, max_pairs, random_state, both_ways=True)
     if not len(pairs.i):
-        raise ValueError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
+        raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
     explained, possible = _explained(embedding, data)
     climb = (pairs.fit[:, 0] - pairs.fit[:, 1]) / 2
     half = (pairs.data[:, 0] - pairs.data[:, 1]) / 2
@@ -298,7 +299,7 @@ def _pairs(
 ) -> PairTable:
     """Pairs with a known value, or only those with one each way and no bound; of many, some drawn at random."""
     if most < 1:
-        raise ValueError(f"max_pairs must be at least 1, got {most}.")
+        raise InputError(f"max_pairs must be at least 1, got {most}.")
     D, n = data.matrix, embedding.n_points
 
     def wanted(i: Array, j: Array) -> Array:

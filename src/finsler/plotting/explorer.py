@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import write_atomically
+from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distance_blocks
 
@@ -79,7 +80,7 @@ def explore(
     ('towns.html', True)
     """
     if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"The page is HTML; give a name that ends in .html, not {Path(path).name!r}.")
+        raise InputError(f"The page is HTML; give a name that ends in .html, not {Path(path).name!r}.")
     library = _plotlyjs()
     record = _record(embedding, _columns(embedding, attributes), title, random_state)
     assets = files("finsler.plotting") / "explorer_assets"
@@ -104,7 +105,7 @@ def _plotlyjs() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ImportError("The explorer needs plotly: pip install 'finsler[plot]'.") from error
+        raise MissingExtraError("The explorer needs plotly: pip install 'finsler[plot]'.") from error
     return str(get_plotlyjs())
 
 
@@ -155,7 +156,7 @@ def _columns(embedding: Embedding, attributes: Any) -> list[tuple[str, list[Any]
         return columns
     if not hasattr(attributes, "items"):
         kind = type(attributes).__name__
-        raise TypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
+        raise InputTypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
     n, rows = embedding.n_points, None
     if hasattr(attributes, "index") and hasattr(attributes, "columns"):
         rows = _rows_by_label(embedding.labels, list(attributes.index))
@@ -164,7 +165,7 @@ def _columns(embedding: Embedding, attributes: Any) -> list[tuple[str, list[Any]
         if rows is not None:
             values = [values[row] for row in rows]
         if len(values) != n:
-            raise ValueError(f"attributes[{name!r}] has {len(values)} values for {n} points; give one each.")
+            raise InputError(f"attributes[{name!r}] has {len(values)} values for {n} points; give one each.")
         columns.append((str(name), values))
     return columns
 
@@ -177,7 +178,7 @@ def _rows_by_label(labels: list[Any] | None, index: list[Any]) -> list[int] | No
     absent = [label for label in labels if label not in place]
     if absent or len(place) < len(index):
         problem = f"no row for {absent[0]!r}" if absent else "several rows of the same name"
-        raise ValueError(
+        raise InputError(
             f"The index of attributes must hold the labels of the map once each; it has {problem}. "
             "Use attributes.reset_index(drop=True) if the rows are in the order of the map."
         )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
+from finsler.errors import InputError
 from finsler.geometry.extrema import local_extrema
 from finsler.plotting.canvas import (
     CHEAP,
@@ -73,11 +74,11 @@ def plot_field(
     """
     X = _finite_points(points, (2, 3), "plot_field")
     if (drift is None) == (current is None):
-        raise ValueError("Give either drift, which is dear to follow, or current, which is cheap to follow.")
+        raise InputError("Give either drift, which is dear to follow, or current, which is cheap to follow.")
     what, given = ("drift", drift) if current is None else ("current", current)
     V = _vectors(given, points, X, what)
     if max_arrows < 1:
-        raise ValueError(f"max_arrows must be at least 1, got {max_arrows}.")
+        raise InputError(f"max_arrows must be at least 1, got {max_arrows}.")
     n, d = X.shape
     known = np.flatnonzero(np.isfinite(V).all(axis=1))
     chosen, step = _spread(X[known], max_arrows)
@@ -187,10 +188,10 @@ def plot_height(
     n = len(X)
     values = np.asarray(height, dtype=float)
     if values.shape != (n,):
-        raise ValueError(f"height must hold one number per point, shape ({n},), got {values.shape}.")
+        raise InputError(f"height must hold one number per point, shape ({n},), got {values.shape}.")
     known = np.flatnonzero(np.isfinite(values))
     if not known.size:
-        raise ValueError("height holds no finite number.")
+        raise InputError("height holds no finite number.")
     pyplot()  # say how to get matplotlib before it is needed
     mesh = _triangles(X[known])
     if graph is None:
@@ -251,13 +252,13 @@ def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str)
     X = np.asarray(points, dtype=float)
     if X.ndim != 2 or X.shape[1] not in dimensions or not len(X):
         columns = " or ".join(map(str, dimensions))
-        raise ValueError(
+        raise InputError(
             f"{picture} draws points with {columns} coordinates, one row each, got shape {X.shape}. Choose columns, or "
             "reduce the dimension first."
         )
     bad = ~np.isfinite(X).all(axis=1)
     if bad.any():
-        raise ValueError(
+        raise InputError(
             f"points must be finite; row {int(np.argmax(bad))} is not ({int(bad.sum())} rows in all)."
         )
     return X
@@ -266,7 +267,7 @@ def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str)
 def _vectors(given: Any, points: Any, X: Array, what: str) -> Array:
     V = np.asarray(given(points) if callable(given) else given, dtype=float)
     if V.shape not in (X.shape, X.shape[1:]):
-        raise ValueError(
+        raise InputError(
             f"{what} must have a vector per point, shape {X.shape}, or be one vector, got {V.shape}."
         )
     return np.broadcast_to(V, X.shape)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.errors import InputError, InputTypeError
 from finsler.geometry.stress import total_square
 from finsler.plotting.canvas import (
     CHEAP,
@@ -62,12 +63,12 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
     for name in ("history_", "history"):
         values = getattr(values, name, values)
     if hasattr(values, "coordinates"):
-        raise TypeError(
+        raise InputTypeError(
             "An Embedding does not keep the history of its fit; pass the fitted FinslerMDS, whose history_ it is."
         )
     values = np.asarray(values, dtype=float)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(
+        raise InputError(
             "history must be the stress at the start and after each iteration: a list of numbers, none negative; "
             f"got shape {values.shape}."
         )
@@ -121,7 +122,7 @@ def plot_stress_per_point(
     >>> matplotlib.pyplot.close(ax.figure)
     """
     if top < 1:
-        raise ValueError(f"top must be at least 1, got {top}.")
+        raise InputError(f"top must be at least 1, got {top}.")
     share = np.asarray(embedding.stress_per_point, dtype=float)
     n = len(share)
     order = np.argsort(-share, kind="stable")[:top]
@@ -206,7 +207,7 @@ def plot_scree(
     data = as_dissimilarities(D, weights, missing=missing)
     sizes = sorted({int(m) for m in dimensions})
     if not sizes or sizes[0] < 1 or sizes[-1] > data.n_points:
-        raise ValueError(
+        raise InputError(
             f"dimensions must lie between 1 and the number of points, {data.n_points}, got {sizes}."
         )
     single = isinstance(alpha, str | Real)

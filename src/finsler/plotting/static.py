@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from finsler.errors import InputError, InputTypeError
 from finsler.plotting.canvas import (
     CHEAP,
     DEAR,
@@ -155,7 +156,7 @@ def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
            [ 1.   ,  0.   ]])
     """
     if not 0 <= alpha < 1:
-        raise ValueError(f"alpha must lie in [0, 1), got {alpha}.")
+        raise InputError(f"alpha must lie in [0, 1), got {alpha}.")
     theta = np.linspace(0, 2 * np.pi, n_points)
     radius = 1 / (1 + alpha * np.sin(theta))
     return np.column_stack([radius * np.cos(theta), radius * np.sin(theta)])
@@ -181,7 +182,9 @@ def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[in
     if isinstance(labels, bool | np.bool_):
         return list(range(embedding.n_points)) if labels else []
     if isinstance(labels, str):
-        raise TypeError(f"labels must be True, False or a list of points, got {labels!r}; try [{labels!r}].")
+        raise InputTypeError(
+            f"labels must be True, False or a list of points, got {labels!r}; try [{labels!r}]."
+        )
     return sorted({embedding.index(_own(point)) for point in labels})
 
 
@@ -280,7 +283,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
     if issparse(arcs):
         sparse: Any = arcs
         if sparse.shape != (n, n):
-            raise ValueError(
+            raise InputError(
                 f"arcs has shape {sparse.shape}; a sparse array needs ({n}, {n}) for {n} points."
             )
         stored = sparse.tocoo()
@@ -289,7 +292,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
         rows = [tuple(arc) if isinstance(arc, list | tuple | np.ndarray) else (arc,) for arc in arcs]
         wrong = next((k for k, row in enumerate(rows) if len(row) not in (2, 3)), None)
         if wrong is not None:
-            raise ValueError(
+            raise InputError(
                 f"arcs must be pairs (from, to) of labels or numbers; arcs[{wrong}] is {arcs[wrong]!r}."
             )
         found = [(embedding.index(_own(a)), embedding.index(_own(b))) for a, b, *_ in rows]
@@ -303,7 +306,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
     ends = np.column_stack([numbers[stored.row], numbers[stored.col]]).astype(np.intp)
     on_map = (ends >= 0).all(axis=1)
     if len(ends) and not on_map.any():
-        raise ValueError(
+        raise InputError(
             f"arcs has nodes such as {graph.nodes[0]!r}, and none of its {len(ends)} arcs joins two labels of the map. "
             "Give the map the graph's labels, or arcs as pairs of numbers."
         )

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from finsler._runtime import map_blocks
 from finsler.data.matrix import Dissimilarities
+from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import stress as full_stress
 from finsler.kernels.dense import squares_times
@@ -56,7 +57,7 @@ def classical(
     """
     began = time.perf_counter()
     if data.weights is not None:
-        raise ValueError("The closed form needs complete data with uniform weights; use smacof.")
+        raise InputError("The closed form needs complete data with uniform weights; use smacof.")
     omega = drift_vector(alpha, n_components)
     parts = split(data.matrix, n_jobs)
     X = closed_form(parts.S, parts.h, n_components, alpha, n_jobs)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import map_blocks
 from finsler.data.matrix import LARGEST, as_float_array
+from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
 from finsler.kernels.placement import place_rows
 from finsler.solvers.solution import Solution
@@ -64,14 +65,14 @@ def place(
     began = time.perf_counter()
     X = np.ascontiguousarray(X, dtype=float)
     if X.ndim != 2:
-        raise ValueError(f"X must be a 2-D array of fitted coordinates, got {X.ndim} dimension(s).")
+        raise InputError(f"X must be a 2-D array of fitted coordinates, got {X.ndim} dimension(s).")
     if not np.isfinite(X).all():
-        raise ValueError(f"X is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
+        raise InputError(f"X is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
     omega = drift_vector(drift, X.shape[1])
     if omega[:-1].any():
-        raise ValueError("The drift of a map must lie on its last axis.")
+        raise InputError("The drift of a map must lie on its last axis.")
     if to_fitted is None and from_fitted is None:
-        raise ValueError(
+        raise InputError(
             "Give to_fitted, from_fitted, or both: a new point needs dissimilarities to be placed by."
         )
     given = [
@@ -81,13 +82,13 @@ def place(
     k = len(next(rows for rows in given if rows is not None))
     there, back = (np.full((k, len(X)), np.nan) if rows is None else rows for rows in given)
     if there.shape != back.shape:
-        raise ValueError(
+        raise InputError(
             f"to_fitted and from_fitted must have the same shape, got {there.shape} and {back.shape}."
         )
     w_there, w_back = np.isfinite(there).astype(float), np.isfinite(back).astype(float)
     blind = np.flatnonzero(w_there.sum(axis=1) + w_back.sum(axis=1) == 0)
     if blind.size:
-        raise ValueError(
+        raise InputError(
             f"Row {blind[0]} of the new points has no known dissimilarity, so it cannot be placed."
         )
     there, back = np.where(w_there > 0, there, 0.0), np.where(w_back > 0, back, 0.0)
@@ -119,21 +120,21 @@ def place(
 def _rows(values: ArrayLike, n: int, name: str) -> Array:
     rows = as_float_array(values, name).astype(float, copy=False)
     if rows.ndim == 1 and len(rows) == n:
-        raise ValueError(
+        raise InputError(
             f"{name} must have one row per new point. Reshape your data with {name}.reshape(1, -1) if it is one point."
         )
     if rows.ndim != 2 or rows.shape[1] != n:
-        raise ValueError(
+        raise InputError(
             f"{name} must have one row per new point and one column per fitted point: expected (k, {n}), got {rows.shape}."
         )
     if (rows < 0).any():
         i, j = np.argwhere(rows < 0)[0]
-        raise ValueError(
+        raise InputError(
             f"{name} is negative in row {i}, column {j}: {rows[i, j]}. Dissimilarities cannot be."
         )
     largest = np.where(np.isfinite(rows), rows, 0).max(initial=0.0)
     if largest > LARGEST:
-        raise ValueError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
+        raise InputError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
     return np.ascontiguousarray(rows)
 
 

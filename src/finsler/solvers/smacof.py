@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress, single_blas_thread
 from finsler.data.matrix import Dissimilarities
+from finsler.errors import InputError, InputTypeError
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import stress as full_stress
 from finsler.solvers.backends.memory import Backend, Evidence, MemoryBackend
@@ -259,15 +260,15 @@ def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | 
     """Start that was given as an array, checked; None if a start is named."""
     if isinstance(init, str):
         if init not in ("classical", "isomap", "random"):
-            raise ValueError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
+            raise InputError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
         return None
     X = np.array(init, dtype=float)
     if X.shape != (n, m):
-        raise ValueError(
+        raise InputError(
             f"init must have one row per point and one column per dimension, ({n}, {m}); got {X.shape}."
         )
     if not np.isfinite(X).all():
-        raise ValueError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
+        raise InputError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
     X -= X.mean(axis=0)
     size, expected = np.abs(X).max(), np.sqrt(total) / n
     if size > 0 and not 1e-6 < expected / size < 1e6:  # so far off that squares would lose all digits
@@ -278,7 +279,7 @@ def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | 
 def number(alpha: Any) -> float:
     """Drift that was given as a number, checked."""
     if not isinstance(alpha, Real) or not 0 <= float(alpha) < 1:
-        raise ValueError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
+        raise InputError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
     return float(alpha)
 
 
@@ -290,10 +291,10 @@ def check_options(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_
         ("max_iter", max_iter, 0),
     ):
         if not isinstance(value, Integral) or isinstance(value, bool):
-            raise TypeError(f"{name} must be a whole number, got {value!r}.")
+            raise InputTypeError(f"{name} must be a whole number, got {value!r}.")
         if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}.")
+            raise InputError(f"{name} must be at least {least}, got {value}.")
     if not isinstance(tol, Real) or not float(tol) >= 0:
-        raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
+        raise InputError(f"tol must be a number that is not negative, got {tol!r}.")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+        raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")

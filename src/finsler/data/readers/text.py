@@ -16,6 +16,8 @@ from typing import IO
 
 import numpy as np
 
+from finsler.errors import InputError
+
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist")
 GRAPHS = (".mtx", ".graphml")
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
@@ -52,11 +54,11 @@ class Text:
                 spare = min(spare, len(cells) - max(i for i, cell in enumerate(cells, 1) if cell))
         except (UnicodeError, LookupError) as error:
             known = self.encoding.removesuffix("-sig").upper()
-            raise ValueError(
+            raise InputError(
                 f"{name} is not text in {known} ({error}). Save it as UTF-8, or give encoding=, perhaps 'cp1252'."
             ) from error
         if not self.n_rows:
-            raise ValueError(f"{name} holds no rows.")
+            raise InputError(f"{name} holds no rows.")
         self._spare = spare
         self.width = widths.most_common(1)[0][0] - spare
         self.head = list(islice(self.rows(), 101))
@@ -87,7 +89,7 @@ class Text:
             except StopIteration:
                 return
             except csv.Error as error:
-                raise ValueError(f"{self.name}: row {start}: {error}.") from error
+                raise InputError(f"{self.name}: row {start}: {error}.") from error
             if any(cells):
                 yield start, cells[: len(cells) - self._spare]
 
@@ -95,7 +97,7 @@ class Text:
         """Rows below the header, all as wide as most are; only a ``short`` header may be one cell narrower."""
         for i, (row, cells) in enumerate(self.rows()):
             if len(cells) != self.width - (short and i == 0):
-                raise ValueError(
+                raise InputError(
                     f"{self.name}: row {row} has {len(cells)} columns, where most have {self.width}."
                 )
             if i >= header:
@@ -122,11 +124,11 @@ class Text:
                 if _COMMA.fullmatch(cell)
                 else "write plain numbers without units, and leave a cell empty where none is known"
             )
-            raise ValueError(f"{self.name}: {place}: {cell!r} is not a number; {why}.")
+            raise InputError(f"{self.name}: {place}: {cell!r} is not a number; {why}.")
         if mark in cell:
             self._marks.setdefault(mark, f"{cell!r} in {place}")
             if len(self._marks) > 1:
-                raise ValueError(
+                raise InputError(
                     f"{self.name} mixes decimal points and commas: {' and '.join(self._marks.values())}."
                 )
         return float(cell.replace(",", ".").replace("∞", "inf"))
@@ -143,11 +145,11 @@ def read_text(source: str | os.PathLike[str] | IO[bytes], encoding: str | None =
         try:
             data = gzip.decompress(data)
         except (EOFError, OSError, zlib.error) as error:
-            raise ValueError(f"{name} is not a whole gzip file: {error}.") from error
+            raise InputError(f"{name} is not a whole gzip file: {error}.") from error
     if not data[:4096].strip() and not data.strip():
-        raise ValueError(f"{name} is empty.")
+        raise InputError(f"{name} is empty.")
     if b"\0" in data[:4096] and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and encoding is None:
-        raise ValueError(f"{name} is not a text file. Export it as CSV.")
+        raise InputError(f"{name} is not a text file. Export it as CSV.")
     return Text(data, name, encoding)
 
 
@@ -165,7 +167,7 @@ def require_file(path: Path) -> None:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.is_file() and not path.stat().st_size:
-        raise ValueError(f"{path.name} is empty.")
+        raise InputError(f"{path.name} is empty.")
 
 
 def suffix_of(path: Path) -> str:

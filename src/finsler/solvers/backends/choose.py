@@ -10,6 +10,7 @@ import numpy as np
 
 from finsler._runtime import available_memory, parse_bytes
 from finsler.data.in_place import as_raw_dissimilarities
+from finsler.errors import InputError, InputTypeError
 from finsler.solvers.backends.memmap import memmap_backend
 from finsler.solvers.backends.memory import Backend
 
@@ -24,14 +25,14 @@ def opened(values: Any) -> Any:
         return values
     path = Path(values)
     if path.suffix != ".npy":
-        raise ValueError(
+        raise InputError(
             f"{os.fspath(path)!r} is not the path of a .npy file. Write one with numpy.save, or read the file first; "
             "finsler.embed_matrix takes the path of a CSV file."
         )
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise ValueError(
+        raise InputError(
             f"{os.fspath(path)!r} is not a whole .npy file of numbers. Write it again with numpy.save."
         ) from error
 
@@ -56,7 +57,7 @@ def choose_backend(
 
         return dask_backend(X, weights, missing=missing, name="X")
     if is_dask_array(weights):
-        raise TypeError("weights are a Dask array and X is not. Make both Dask arrays, or neither.")
+        raise InputTypeError("weights are a Dask array and X is not. Make both Dask arrays, or neither.")
     matrices = [X] if weights is None else [X, weights]
     if (
         not all(isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf" for matrix in matrices)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from finsler._dask import active_client, fresh_name, import_dask
 from finsler.data.in_place import conclude
 from finsler.data.matrix import RowsFound, check_rows, check_weight_rows
+from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panel_backend import PanelBackend
 from finsler.solvers.backends.panels import PanelFunction, Panels, add_up
@@ -120,7 +121,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     """
     dask = import_dask()
     if missing not in ("raise", "mask", "hinge"):
-        raise ValueError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+        raise InputError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
     rows = _in_rows(D, name)
     n = rows.shape[0]
     weight_rows = None
@@ -128,7 +129,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
         if not hasattr(weights, "shape"):
             weights = np.asarray(weights)
         if tuple(weights.shape) != rows.shape:
-            raise ValueError(f"weights must have the shape of D, {rows.shape}, got {tuple(weights.shape)}.")
+            raise InputError(f"weights must have the shape of D, {rows.shape}, got {tuple(weights.shape)}.")
         weights = dask.array.asarray(weights)
         weight_rows = _in_rows(weights.rechunk((rows.chunks[0], n)), "weights")
         rows, weight_rows = dask.persist(rows, weight_rows)
@@ -158,12 +159,12 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
 def _in_rows(D: Any, name: str) -> Any:
     """Dask array of float32 or float64 in blocks of whole rows."""
     if D.ndim != 2 or not np.isfinite(D.shape).all() or D.shape[0] != D.shape[1] or D.shape[0] == 0:
-        raise ValueError(
+        raise InputError(
             f"{name} must be a square matrix of dissimilarities from row to column, got shape {D.shape}. "
             "If its blocks have unknown sizes, call its compute_chunk_sizes() first."
         )
     if D.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers, got dtype {D.dtype}.")
+        raise InputTypeError(f"{name} must hold numbers, got dtype {D.dtype}.")
     if D.dtype not in (np.float32, np.float64):
         D = D.astype(np.float32 if D.dtype == np.float16 else np.float64)
     return D.rechunk({1: -1})

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from finsler._runtime import single_blas_thread
 from finsler.data.matrix import Dissimilarities, raise_if_unconnected
+from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
 from finsler.solvers.backends import panels as passes
@@ -146,7 +147,7 @@ class PanelBackend(Backend):
         try:
             return MemoryBackend(data, 1)
         except ValueError as error:
-            raise ValueError(
+            raise InputError(
                 f"Too few pairs are known for a start from {len(data.matrix)} landmarks. Use init='random' (and give "
                 "alpha), or coordinates to start from."
             ) from error

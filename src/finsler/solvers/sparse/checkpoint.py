@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
+from finsler.errors import InputError
 
 Array = NDArray[Any]
 
@@ -50,7 +51,7 @@ class Checkpoint:
             raise PermissionError(f"checkpoint: the folder {str(self.path.parent)!r} may not be written to.")
         pause: Any = seconds
         if not isinstance(pause, Real) or not float(pause) >= 0:
-            raise ValueError(f"checkpoint_seconds must be a number that is not negative, got {seconds!r}.")
+            raise InputError(f"checkpoint_seconds must be a number that is not negative, got {seconds!r}.")
         self.problem = problem
         self.seconds = seconds
         self._written = time.monotonic()
@@ -62,13 +63,13 @@ class Checkpoint:
         try:
             arrays, record = load_archive(self.path, "checkpoint")
         except ValueError as error:
-            raise ValueError(
+            raise InputError(
                 f"checkpoint {str(self.path)!r} is not the state of a run, or is damaged. Give another path, or remove the "
                 "file to start anew."
             ) from error
         for name, value in self.problem.items():
             if record["problem"].get(name) != value:
-                raise ValueError(
+                raise InputError(
                     f"checkpoint {str(self.path)!r} is of another run: its {name} is {record['problem'].get(name)!r}, here "
                     f"it is {value!r}. Give another path, or remove the file to start anew."
                 )

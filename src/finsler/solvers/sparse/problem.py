@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import map_blocks
+from finsler.errors import InputError
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks
 from finsler.kernels import sparse as kernels
 from finsler.solvers.drift import best_drift
@@ -262,9 +263,9 @@ class StreamedProblem(PairProblem):
         if self._n_pairs is None:
             self._n_pairs = n_pairs
         if n_pairs == 0 and self._n_pairs == 0:
-            raise ValueError("pairs has no pair of two points with a finite D and a weight above 0.")
+            raise InputError("pairs has no pair of two points with a finite D and a weight above 0.")
         if n_pairs != self._n_pairs:
-            raise ValueError(
+            raise InputError(
                 f"pairs must give the same chunks at every pass: the first had {self._n_pairs} pairs, this one {n_pairs}. "
                 "A function given as chunks must return a new iterator at each call."
             )

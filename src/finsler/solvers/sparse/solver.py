@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress
+from finsler.errors import InputError, InputTypeError
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.distances import WEIGHTINGS
 from finsler.graphs.pivots import PivotDistances
@@ -109,37 +110,37 @@ def sparse_smacof(
     """
     began = time.perf_counter()
     if not isinstance(pairs, PivotDistances | PairStream):
-        raise TypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
+        raise InputTypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
     if tol is None:
         tol = STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL
     check_options(n_components, 1, max_iter, tol, time_limit)
     n = pairs.n_points if isinstance(pairs, PairStream) else pairs.n_nodes
     if n_components > n:
-        raise ValueError(f"n_components must be at most the number of points, {n}; got {n_components}.")
+        raise InputError(f"n_components must be at most the number of points, {n}; got {n_components}.")
     if weighting not in WEIGHTINGS:
-        raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
+        raise InputError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
     if isinstance(init, str) and init not in ("pivots", "random"):
-        raise ValueError(f"init must be 'pivots', 'random' or an array, got {init!r}.")
+        raise InputError(f"init must be 'pivots', 'random' or an array, got {init!r}.")
     if not 0 <= bound < np.inf:
-        raise ValueError(f"bound must be a number that is not negative, got {bound!r}.")
+        raise InputError(f"bound must be a number that is not negative, got {bound!r}.")
     deadline = np.inf if time_limit is None else began + time_limit
     progress = Progress("sparse stress", verbose)
     fixed = None if alpha == "auto" else number(alpha)
     power = int(WEIGHTINGS[weighting])
     rng = check_random_state(random_state)
     if checkpoint is not None and not isinstance(random_state, int | np.integer):
-        raise ValueError(f"checkpoint needs an integer random_state, got {random_state!r}.")
+        raise InputError(f"checkpoint needs an integer random_state, got {random_state!r}.")
     problem: PairProblem
     if isinstance(pairs, PairStream):
         if arcs is not None or bound or weighting != "uniform":
-            raise ValueError(
+            raise InputError(
                 "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a negative "
                 "distance is a bound."
             )
         problem = StreamedProblem(pairs, None)
         seen = {"n_points": pairs.n_points, "pairs": _first_look(problem, n_components)}
     elif pairs.n_pivots < 2 or not pairs.largest > 0:
-        raise ValueError(
+        raise InputError(
             f"pairs has {pairs.n_nodes} nodes, {pairs.n_pivots} pivots and a largest distance of {pairs.largest:g}; a map "
             "takes at least 2 pivots, and distances above 0."
         )
@@ -290,7 +291,7 @@ def _first_look(problem: PairProblem, m: int) -> float:
     X = np.random.RandomState(0).standard_normal((problem.n_points, m))
     mark = problem.evaluate(X, np.zeros(m)).stress
     if not (np.isfinite(mark) and problem.square > 0):
-        raise ValueError(
+        raise InputError(
             f"The sum of w D^2 over the pairs is {problem.square:g}; it takes some D above 0, of ordinary magnitudes."
         )
     return mark

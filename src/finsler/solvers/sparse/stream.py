@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.errors import InputError, InputTypeError
+
 Array = NDArray[Any]
 Chunk = tuple[Array, Array, Array, Array]
 
@@ -37,9 +39,9 @@ class PairStream:
     def __init__(self, n_points: int, chunks: Callable[[], Iterable[Any]] | Iterable[Any]):
         count: Any = n_points
         if not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"n_points must be a whole number of at least 1, got {n_points!r}.")
+            raise InputError(f"n_points must be a whole number of at least 1, got {n_points!r}.")
         if isinstance(chunks, Iterator):
-            raise TypeError(
+            raise InputTypeError(
                 "chunks is used up after one pass; give a function that returns a new iterator at each call, or a list."
             )
         self.n_points = int(n_points)
@@ -49,7 +51,7 @@ class PairStream:
     def from_files(cls, n_points: int, paths: Sequence[str | os.PathLike[str]]) -> PairStream:
         """Chunks from npz files with the arrays ``i``, ``j``, ``D`` and, if they do not all weigh 1, ``w``."""
         if isinstance(paths, str | os.PathLike):
-            raise TypeError(f"paths must be a list of files, got the single path {os.fspath(paths)!r}.")
+            raise InputTypeError(f"paths must be a list of files, got the single path {os.fspath(paths)!r}.")
         files = [Path(path) for path in paths]
         for file in files:
             if not file.is_file():
@@ -60,7 +62,7 @@ class PairStream:
                 arrays = _arrays_of(file)
                 lost = [name for name in ("i", "j", "D") if name not in arrays]
                 if lost:
-                    raise ValueError(
+                    raise InputError(
                         f"{str(file)!r} has no array {lost[0]!r}; it needs i, j, D and may have w."
                     )
                 i, j, D = arrays["i"], arrays["j"], arrays["D"]
@@ -71,7 +73,7 @@ class PairStream:
     def __iter__(self) -> Iterator[Chunk]:
         chunks = self._chunks() if callable(self._chunks) else self._chunks
         if not isinstance(chunks, Iterable):
-            raise TypeError(
+            raise InputTypeError(
                 f"chunks must be a list of chunks, or a function that returns an iterator over them; got {chunks!r}."
             )
         for number, chunk in enumerate(chunks):
@@ -79,23 +81,23 @@ class PairStream:
 
     def _checked(self, number: int, chunk: Any) -> Chunk:
         if not isinstance(chunk, tuple | list) or len(chunk) != 4:
-            raise ValueError(f"Chunk {number} must be four arrays (i, j, D, w), got {type(chunk).__name__}.")
+            raise InputError(f"Chunk {number} must be four arrays (i, j, D, w), got {type(chunk).__name__}.")
         i, j = np.asarray(chunk[0]), np.asarray(chunk[1])
         D, w = np.asarray(chunk[2], dtype=float), np.asarray(chunk[3], dtype=float)
         if not i.shape == j.shape == D.shape == w.shape or i.ndim != 1:
             shapes = ", ".join(str(a.shape) for a in (i, j, D, w))
-            raise ValueError(f"Chunk {number} must hold four arrays of one length, got shapes {shapes}.")
+            raise InputError(f"Chunk {number} must hold four arrays of one length, got shapes {shapes}.")
         for name, index in (("i", i), ("j", j)):
             if index.size and index.dtype.kind not in "iu":
-                raise TypeError(f"{name} in chunk {number} must be whole numbers, got {index.dtype}.")
+                raise InputTypeError(f"{name} in chunk {number} must be whole numbers, got {index.dtype}.")
             if index.size and not (index.min() >= 0 and index.max() < self.n_points):
-                raise ValueError(
+                raise InputError(
                     f"{name} in chunk {number} must be within 0..{self.n_points - 1}; it goes from {index.min()} to "
                     f"{index.max()}."
                 )
         if not (w >= 0).all() or np.isinf(w).any():
             where = int(np.argmax(~(w >= 0) | np.isinf(w)))
-            raise ValueError(
+            raise InputError(
                 f"w in chunk {number} must be finite and not negative; w[{where}] is {w[where]}."
             )
         use = np.isfinite(D) & (w > 0) & (i != j)
@@ -112,6 +114,6 @@ def _arrays_of(file: Path) -> dict[str, Array]:
     except FileNotFoundError:
         raise
     except Exception as error:
-        raise ValueError(
+        raise InputError(
             f"{str(file)!r} is not an npz file of numbers; write one with numpy.savez(file, i=..., j=..., D=..., w=...)."
         ) from error

@@ -1,0 +1,141 @@
+"""Where data came from, and what was done to them on the way to a map: facts first, sentences made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+SHOWN = 5  # labels that a sentence names
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was read, chosen, filled and left out.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file, or kind of the object.
+    kind : {"", "matrix", "pairs", "edges", "points"}
+        What it was taken for.
+    columns : dict of str to str
+        Column or attribute by its role: ``{"source": "from", "target": "to", "value": "seconds"}``.
+    counts_arcs : bool
+        Whether every arc counts as one, for lack of lengths.
+    similarity : str
+        Transform by which flows or similarities became dissimilarities.
+    n_missing, n_unreachable : int
+        Ordered pairs without a value, and without a path.
+    policy : str
+        What was done with them: "mask", "hinge" or "largest".
+    left_out : tuple of labels
+        Points that are not on the map.
+    n_duplicates : int
+        Pairs or arcs that were given more than once.
+    aggregate : str
+        How those were made one.
+    n_self_loops : int
+        Arcs from a node to itself, dropped.
+    method : str
+        "dense" (all pairs) or "sparse" (arcs and pivots).
+    chosen : bool
+        Whether the method was chosen for the size of the data rather than asked for.
+    n_pivots : int
+        Pivots of a sparse map.
+    remarks : tuple of str
+        Whatever else the user should know, in words.
+
+    Examples
+    --------
+    >>> facts = Provenance("roads.graphml", "edges", {"value": "travel_time"}, left_out=("Z",))
+    >>> print(" ".join(facts.sentences()))
+    The values are those of travel_time. 1 point was left out: 'Z'.
+    """
+
+    source: str = ""
+    kind: str = ""
+    columns: dict[str, str] = field(default_factory=dict)
+    counts_arcs: bool = False
+    similarity: str = ""
+    n_missing: int = 0
+    n_unreachable: int = 0
+    policy: str = ""
+    left_out: tuple[Any, ...] = ()
+    n_duplicates: int = 0
+    aggregate: str = ""
+    n_self_loops: int = 0
+    method: str = ""
+    chosen: bool = False
+    n_pivots: int = 0
+    remarks: tuple[str, ...] = ()
+
+    def having(self, **changes: Any) -> Provenance:
+        """Give the same facts with some changed; ``remarks`` and ``left_out`` are added to those that are there."""
+        for name in ("remarks", "left_out"):
+            if name in changes:
+                changes[name] = (*getattr(self, name), *changes[name])
+        return replace(self, **changes)
+
+    def sentences(self) -> list[str]:
+        """Say in words what a reader of the map should know."""
+        said: list[str] = []
+        if "value" in self.columns:
+            said.append(f"The values are those of {self.columns['value']}.")
+        if self.counts_arcs:
+            said.append("Every arc counts as one.")
+        if self.similarity:
+            said.append(f"Similarities became dissimilarities by {self.similarity!r}.")
+        if self.n_self_loops:
+            said.append(f"{count(self.n_self_loops, 'self-loop')} dropped.")
+        if self.n_duplicates:
+            said.append(f"{count(self.n_duplicates, 'repeated pair')} merged ({self.aggregate}).")
+        if self.left_out:
+            were = "was" if len(self.left_out) == 1 else "were"
+            said.append(f"{count(len(self.left_out), 'point')} {were} left out: {listed(self.left_out)}.")
+        done = "kept far apart" if self.policy == "hinge" else "left out"
+        if self.n_unreachable:
+            said.append(f"{count(self.n_unreachable, 'ordered pair')} without a path, {done}.")
+        if self.n_missing:
+            said.append(f"{count(self.n_missing, 'ordered pair')} without a value, left out.")
+        if self.method == "sparse":
+            why = ", chosen for the number of nodes" if self.chosen else ""
+            said.append(f"A sparse map by arcs and {self.n_pivots} pivots{why}.")
+        return [*said, *self.remarks]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the facts that differ from their defaults, as plain Python."""
+        usual = asdict(Provenance())
+        return {name: value for name, value in asdict(self).items() if value != usual[name]}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Provenance:
+        """Make the facts again from what :meth:`to_dict` gave."""
+        known = {f.name for f in fields(cls)}
+        kept: dict[str, Any] = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in record.items() if name in known
+        }
+        return cls(**kept)
+
+
+def count(n: int, what: str) -> str:
+    """Count things in words.
+
+    Examples
+    --------
+    >>> count(1, "node"), count(2500, "node")
+    ('1 node', '2,500 nodes')
+    """
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def listed(labels: Sequence[Any], shown: int = SHOWN) -> str:
+    """List the first few labels.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    "'a', 'b', ..."
+    """
+    names = [repr(label) if len(repr(label)) <= 40 else repr(label)[:37] + "..." for label in labels[:shown]]
+    return ", ".join([*names, *(["..."] if len(labels) > shown else [])])

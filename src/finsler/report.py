@@ -1,0 +1,1 @@
+"""How asymmetric are the data, and how much of that can a map show?"""
