@@ -99,3 +99,35 @@ def test_progress_line(capsys):
     err = capsys.readouterr().err
     assert "Work: half" in err
     assert err.rstrip().split("\r")[-1].startswith("Work: done")
+
+
+def _fit(queue):
+    with runtime.single_blas_thread():
+        queue.put("done")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_another_thread_holds_a_lock_does_not_hang_the_child():
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with runtime.single_blas_thread(), runtime._pool_lock:
+            held.set()
+            release.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(30)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    processes = [context.Process(target=task, args=(queue,)) for task in (_fit, _child)]
+    try:
+        for process in processes:
+            process.start()
+        assert {str(queue.get(timeout=20)) for _ in processes} == {"done", "[0, 1, 2, 3]"}
+    finally:
+        release.set()
+        thread.join()
+        for process in processes:
+            process.kill()

@@ -28,16 +28,17 @@ T = TypeVar("T")
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = Lock()
+_blas_lock = Lock()
 
 
-def _forget_pool() -> None:
-    """Drop the pool in a forked child, where its threads no longer exist."""
-    global _pool, _pool_lock
-    _pool, _pool_lock = None, Lock()
+def _forget_threads() -> None:
+    """Renew pool and locks in a forked child: the threads that use or hold them exist in the parent only."""
+    global _pool, _pool_lock, _blas_lock
+    _pool, _pool_lock, _blas_lock = None, Lock(), Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def cpu_count() -> int:
@@ -97,9 +98,6 @@ def map_blocks(
     for helper in helpers:
         helper.result()
     return results
-
-
-_blas_lock = Lock()
 
 
 @contextmanager
