@@ -1,4 +1,4 @@
-"""What every long computation shares: threads, a look at memory, a progress line.
+"""What every long computation shares: threads, the memory that is left, a progress line.
 
 Threads are plain Python threads that call compiled kernels which release the GIL. Unlike numba's own
 thread pools these survive a fork, may be used from several threads at once, and split the work the same
@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cache
 from numbers import Integral
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -41,11 +43,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
+@cache
 def cpu_count() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Cores this process may use: those it is bound to, or fewer where a container has a quota."""
+    import joblib  # here: it takes longer to import than most of what one thread does
+
+    return int(joblib.cpu_count())
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -69,7 +72,7 @@ def map_blocks(
     """
     global _pool
     blocks = [(b, int(edges[b]), int(edges[b + 1])) for b in range(len(edges) - 1)]
-    threads = min(thread_count(n_jobs), len(blocks))
+    threads = min(thread_count(n_jobs), len(blocks)) if len(blocks) > 1 else 1
     if threads <= 1:
         return [task(*block) for block in blocks]
     with _pool_lock:
@@ -110,19 +113,68 @@ def single_blas_thread() -> Iterator[None]:
         yield
 
 
-def available_memory() -> int | None:
-    """Bytes that can still be allocated, or None where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
+def available_memory(root: str | os.PathLike[str] = "/") -> int | None:
+    """Bytes that can still be allocated, or None where the system does not say.
+
+    The least of what is free, of what the limits of a container or job (control groups) leave, and of what the limit of
+    the address space (``ulimit -v``) leaves. ``root`` is where ``/proc`` and ``/sys`` are.
+    """
+    root = Path(root)
+    found = [_free_memory(root), *_left_in_groups(root), _left_in_address_space(root)]
+    return min((n for n in found if n is not None), default=None)
+
+
+def _free_memory(root: Path) -> int | None:
+    free = _numbers(root / "proc/meminfo").get("MemAvailable:")
+    if free is not None:
+        return free * 1024
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def _left_in_groups(root: Path) -> Iterator[int]:
+    """What each control group of this process leaves, versions 1 and 2, up to the outermost group that can be seen."""
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        kinds, group = line.split(":", 2)[1:]
+        if kinds == "":
+            base, limit, used = "", "memory.max", "memory.current"
+        elif "memory" in kinds.split(","):
+            base, limit, used = "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        # A container that does not see the whole tree has its own group at the top.
+        place = PurePosixPath(group.lstrip("/"))
+        for folder in {root / "sys/fs/cgroup" / base / part for part in (place, *place.parents)}:
+            most, now = _text(folder / limit).strip(), _text(folder / used).strip()
+            if most.isdecimal() and now.isdecimal():
+                stat = _numbers(folder / "memory.stat")  # pages of files are given back when memory is short
+                cached = stat.get("total_inactive_file", stat.get("inactive_file", 0))
+                yield max(0, int(most) - int(now) + cached)
+
+
+def _left_in_address_space(root: Path) -> int | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    used = _numbers(root / "proc/self/status").get("VmSize:", 0) * 1024
+    return None if most == resource.RLIM_INFINITY else max(0, most - used)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """Whole numbers of a file in which each line is a name and a number."""
+    rows = (line.split() for line in _text(path).splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}
 
 
 def format_bytes(n: float) -> str:
