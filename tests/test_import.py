@@ -1,5 +1,8 @@
+import ast
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,46 @@ def test_every_name_is_there():
     assert set(finsler.__all__) <= set(dir(finsler))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         finsler.nothing  # noqa: B018
+
+
+STUB = Path(finsler.__file__).with_suffix(".pyi")
+SNIPPET = """
+import finsler
+
+hours = [[0.0, 5.3], [4.2, 0.0]]
+flights = finsler.embed_matrix(hours, n_components=1, labels=["JFK", "LAX"])
+there: float = flights.distance("JFK", "LAX")
+finsler.FinslerMDS(2, n_init=3).fit(hours)
+finsler.embed_matrx(hours)  # wrong
+finsler.FinslerMDS(2, n_inits=3)  # wrong
+flights.distence("JFK", "LAX")  # wrong
+"""
+
+
+def test_the_stub_has_the_same_names():
+    imports = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)]
+    found = {alias.asname: node.module for node in imports for alias in node.names}
+    assert found == finsler._MODULES
+
+
+def test_type_checkers_see_misspellings(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "snippet.py").write_text(SNIPPET)
+    root = STUB.parents[2]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        root / "pyproject.toml",
+        tmp_path / "snippet.py",
+    ]
+    environment = {**os.environ, "MYPYPATH": str(STUB.parents[1])}
+    environment.pop("PYTHONPATH", None)  # mypy minds what is both there and in its own path
+    checked = subprocess.run(command, capture_output=True, text=True, cwd=root, env=environment)
+    wrong = {int(line.split(":")[1]) for line in checked.stdout.splitlines() if ": error:" in line}
+    marked = {i for i, line in enumerate(SNIPPET.splitlines(), 1) if line.endswith("# wrong")}
+    assert wrong == marked, checked.stdout + checked.stderr
 
 
 def test_compiled_kernels_are_kept_for_the_next_start():

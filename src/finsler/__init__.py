@@ -1,6 +1,7 @@
 """Maps of asymmetric data, on which going up costs more than coming down.
 
-The names below are imported when first used, so that ``import finsler`` stays fast.
+The names below are imported when first used, so that ``import finsler`` stays fast; `__init__.pyi` shows them to
+editors and type checkers.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _MODULES = {
     "LinkPredictor": "finsler.learn.links",
     "DigraphEmbedding": "finsler.learn.digraph",
     "load_flight_hours": "finsler.datasets.flights",
+    "InputError": "finsler.errors",
 }
 
 __all__ = ["__version__", *_MODULES]

@@ -1,0 +1,18 @@
+"""The public names, for editors and type checkers; `__init__.py` imports each when it is first used."""
+
+from finsler.datasets.flights import load_flight_hours as load_flight_hours
+from finsler.embedding import Embedding as Embedding
+from finsler.errors import InputError as InputError
+from finsler.estimators.isomap import FinslerIsomap as FinslerIsomap
+from finsler.estimators.mds import FinslerMDS as FinslerMDS
+from finsler.geometry.asymmetry import asymmetry_report as asymmetry_report
+from finsler.geometry.randers import randers_distances as randers_distances
+from finsler.learn.digraph import DigraphEmbedding as DigraphEmbedding
+from finsler.learn.links import LinkPredictor as LinkPredictor
+from finsler.models.compare import compare_models as compare_models
+from finsler.recipes import embed_graph as embed_graph
+from finsler.recipes import embed_matrix as embed_matrix
+from finsler.recipes import embed_points as embed_points
+
+__version__: str
+__all__: list[str]
