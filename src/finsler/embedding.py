@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
 from finsler.data.matrix import Dissimilarities, check_columns, plain_label, suggestion
+from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress_per_point, total_square
@@ -76,13 +77,13 @@ class Embedding:
         """Embedding of ``data`` as a solver found it."""
         total = total_square(data.matrix, data.weights)
         shares = stress_per_point(solution.coordinates, data.matrix, data.weights, drift=solution.drift)
-        return cls._made(solution, total, shares, data.labels, data.note, data)
+        return cls._made(solution, total, shares, data.labels, data.provenance, data)
 
     @classmethod
     def from_backend(cls, solution: Solution, backend: Backend) -> Embedding:
         """Embedding of data that a solver found in a backend of theirs, in memory or not."""
         shares = backend.stress_per_point(solution.coordinates, solution.drift)
-        return cls._made(solution, backend.total, shares, backend.labels, backend.note, backend.data)
+        return cls._made(solution, backend.total, shares, backend.labels, backend.provenance, backend.data)
 
     @classmethod
     def _made(
@@ -91,7 +92,7 @@ class Embedding:
         total: float,
         shares: Array,
         labels: list[Any] | None,
-        note: str,
+        provenance: Provenance,
         data: Dissimilarities | None,
     ) -> Embedding:
         return cls(
@@ -103,7 +104,7 @@ class Embedding:
             stress_per_point=shares,
             n_iter=solution.n_iter,
             status=solution.status,
-            message=" ".join(filter(None, (solution.message, solution.note, note))),
+            message=" ".join(filter(None, (solution.message, solution.note, *provenance.sentences()))),
             data=data,
         )
 

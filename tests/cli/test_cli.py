@@ -268,7 +268,7 @@ def test_edges(tmp_path):
         assert found.message == expected.message
         np.testing.assert_allclose(found.coordinates, expected.coordinates, atol=1e-9)
     assert result.stderr.startswith("streets.csv: edges of a digraph with 5 nodes, 7 arcs, lengths 1 to 3\n")
-    assert "4 of 20 ordered pairs have no path" in result.stderr
+    assert "4 ordered pairs without a path" in result.stderr
     assert "--unreachable mask" in mistake("embed", file, "--unreachable", "raise", "--json")
     piped = done("embed", "-", "--out", "-", "--alpha", "0.3", input=file.read_text())
     assert len(piped.stdout.splitlines()) == 6
@@ -336,7 +336,7 @@ def test_similarities(proximities):
         record = json.loads(done("embed", erasmus, "--similarity", transform, "--json").stdout)
         expected = embed_matrix(dissimilarities_from(counts, transform=transform), missing="mask")
         assert record["stress"] == pytest.approx(expected.stress)
-        assert "121 of 1,056 counts are zero and left out (see --zeros)." in record["message"]
+        assert "121 ordered pairs without a value, left out." in record["message"]
     full = json.loads(
         done("embed", erasmus, "--similarity", "gravity", "--zeros", "pseudocount", "--json").stdout
     )

@@ -18,7 +18,7 @@ def test_a_cycle():
     data = graph_distances(CYCLE)
     np.testing.assert_array_equal(data.matrix, [[0, 1, 3], [6, 0, 2], [4, 5, 0]])
     assert data.weights is None
-    assert data.note == ""
+    assert not data.provenance.sentences()
     np.testing.assert_array_equal(graph_distances(CYCLE, hops=True).matrix, [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
 
 
@@ -26,12 +26,13 @@ def test_a_star_out_of_its_center():
     arcs = [("hub", leaf) for leaf in "abc"]
     data = graph_distances(arcs)
     np.testing.assert_array_equal(data.weights, [[0, 1, 1, 1]] + 3 * [[0, 0, 0, 0]])
-    assert "9 of 12 ordered pairs have no path; they are left out." in data.note
+    assert data.provenance.n_unreachable == 9
+    assert "9 ordered pairs without a path, left out." in data.provenance.sentences()
     with pytest.warns(UserWarning, match="rests on pairs known one way only"):
         star = embed_graph(arcs)
     for leaf in "abc":
         assert star.distance("hub", leaf) == pytest.approx(1, abs=1e-6)
-    assert "9 of 12" in star.message
+    assert "9 ordered pairs without a path" in star.message
 
 
 def test_a_dag_keeps_its_one_way_pairs():
@@ -80,10 +81,10 @@ def test_two_parts_have_no_common_map():
         embed_graph(arcs)
     strong = graph_distances(arcs, unreachable="largest")
     assert strong.labels == ["a", "b"]
-    assert "largest strongly connected part has 2 of 5 nodes" in strong.note
+    assert "largest strongly connected part has 2 of 5 nodes" in " ".join(strong.provenance.sentences())
     weak = graph_distances(arcs, unreachable="largest", connection="weak")
     assert weak.labels == ["c", "d", "e"]
-    assert "2 of 6 ordered pairs have no path" in weak.note
+    assert weak.provenance.n_unreachable == 2
 
 
 def test_raise_names_a_pair():

@@ -88,8 +88,9 @@ def compare(
         data, dims, n_init=starts, max_iter=max_iter, random_state=seed, n_jobs=jobs, verbose=reading.verbose
     )
     plain = {"input": table.name, "kind": table.kind, "seed": seed, **found.to_dict()}
-    if data.note and not quiet:
-        say(data.note)
+    if not quiet:
+        for sentence in data.provenance.sentences():
+            say(sentence)
     for path, suffix in targets:
         text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
         cli_output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")

@@ -141,19 +141,13 @@ def prepare(table: Table, reading: Reading) -> tuple[Dissimilarities, dict[str, 
 
 def _matrix_distances(table: Table, reading: Reading) -> Dissimilarities:
     assert table.values is not None
-    D, note = table.values, ""
-    if reading.similarity:
-        D = _from_counts(table, reading)
-        n_unknown = int(np.count_nonzero(~np.isfinite(D)))
-        if n_unknown:
-            note = f"{n_unknown:,} of {D.size - len(D):,} counts are zero and left out (see --zeros)."
-    else:
-        D = _without_diagonal(table, reading)
+    D = _from_counts(table, reading) if reading.similarity else _without_diagonal(table, reading)
     missing = reading.missing or ("mask" if reading.similarity else "raise")
     plain = Dissimilarities(D, None, table.labels)
     W = None if reading.weights in WEIGHTINGS else _read_weights(reading, plain)
     data = as_dissimilarities(D, W, labels=table.labels, missing=missing, name=table.name)
-    return replace(data, note=note)
+    facts = data.provenance.having(kind="matrix", similarity=reading.similarity or "")
+    return replace(data, provenance=facts)
 
 
 def _without_diagonal(table: Table, reading: Reading) -> Array:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
+from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError
 
 Array = NDArray[Any]
@@ -35,14 +36,14 @@ class Dissimilarities:
         Weight of each ordered pair; None means 1 for every pair.
     labels : list or None
         Names of the points.
-    note : str
-        What was left out on the way here, in words; it goes into the message of the map.
+    provenance : Provenance
+        Where they come from, and what was filled or left out on the way here.
     """
 
     matrix: Array
     weights: Array | None = None
     labels: list[Any] | None = None
-    note: str = ""
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def n_points(self) -> int:
@@ -132,11 +133,12 @@ def as_dissimilarities(
     checked = Dissimilarities(matrix, None, labels)
     if weights is not None:
         weights = _check_weights(weights, checked)
-    n_unknown = _check_entries(checked, weights, missing, name)
+    found = check_rows(matrix, weights, 0, missing, name, checked.name)
+    check_whole([found], name, checked.name)
     if not np.isfinite(np.diagonal(matrix)).all():
         matrix = matrix.copy()
         np.fill_diagonal(matrix, 0)
-    if n_unknown:
+    if found.n_unknown:
         require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
         known = np.isfinite(matrix)
         if missing == "hinge":
@@ -150,7 +152,12 @@ def as_dissimilarities(
             known |= unreachable
         weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
         np.fill_diagonal(weights, 0)
-    return Dissimilarities(matrix, weights, labels)
+    facts = Provenance(
+        n_missing=found.n_missing,
+        n_unreachable=found.n_unreachable,
+        policy=missing if found.n_unknown else "",
+    )
+    return Dissimilarities(matrix, weights, labels, facts)
 
 
 def check_square(matrix: Array, name: str) -> None:
@@ -322,19 +329,18 @@ def check_weight_rows(rows: Array, first: int, point: Callable[[int], str] = str
 
 @dataclass(frozen=True, eq=False)
 class RowsFound:
-    """What a check of some rows found: largest entry that counts and at all, ordered pairs unknown, the diagonal."""
+    """What a check of some rows found."""
 
-    largest: float
-    farthest: float
-    n_unknown: int
+    largest: float  #: Of the entries that count.
+    farthest: float  #: Of all finite entries.
+    n_missing: int  #: Ordered pairs that are NaN.
+    n_unreachable: int  #: Ordered pairs that are infinite.
     diagonal: Array
 
-
-def _check_entries(data: Dissimilarities, weights: Array | None, missing: str, name: str) -> int:
-    """Check every entry that counts; return how many ordered pairs are NaN or inf."""
-    found = check_rows(data.matrix, weights, 0, missing, name, data.name)
-    check_whole([found], name, data.name)
-    return found.n_unknown
+    @property
+    def n_unknown(self) -> int:
+        """Ordered pairs that are NaN or infinite."""
+        return self.n_missing + self.n_unreachable
 
 
 def check_rows(
@@ -346,7 +352,7 @@ def check_rows(
     point: Callable[[int], str] = str,
 ) -> RowsFound:
     """Check every entry that counts in some rows, of which the first is that of point ``first``."""
-    n, largest, farthest, n_unknown = rows.shape[1], 0.0, 0.0, 0
+    n, largest, farthest, n_missing, n_unreachable = rows.shape[1], 0.0, 0.0, 0, 0
     for k, row in enumerate(rows):
         i = first + k
         counts = np.ones(n, dtype=bool) if weight_rows is None else weight_rows[k] > 0
@@ -369,7 +375,8 @@ def check_rows(
                     "them in."
                 )
             unknown[i] = False
-            n_unknown += int(unknown.sum())
+            nan = int(np.isnan(row[unknown]).sum())
+            n_missing, n_unreachable = n_missing + nan, n_unreachable + int(unknown.sum()) - nan
         known = counts & finite
         known[i] = False
         values = row[known]
@@ -388,7 +395,7 @@ def check_rows(
                     "missing='mask' if these values are unknown, or drop the point if it equals another."
                 )
             largest = max(largest, top)
-    return RowsFound(largest, farthest, n_unknown, np.diagonal(rows[:, first:]).astype(float))
+    return RowsFound(largest, farthest, n_missing, n_unreachable, np.diagonal(rows[:, first:]).astype(float))
 
 
 def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], str] = str) -> None:

@@ -204,7 +204,8 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if weights is not None and found.left_out:
             weights = np.asarray(weights)[np.ix_(found.kept, found.kept)]
         data = as_dissimilarities(found.matrix, weights, labels=kept_labels(point_labels(X), found))
-        data = replace(data, note=found.left_out)
+        remarks = (found.left_out,) if found.left_out else ()
+        data = replace(data, provenance=data.provenance.having(kind="points", remarks=remarks))
         solve(self, data)
         self._n_samples = n
         self._fit_points = points[found.kept]

@@ -61,7 +61,7 @@ def graph_distances(
     Returns
     -------
     Dissimilarities
-        Its ``note`` tells what was left out.
+        Its ``provenance`` tells what was left out.
 
     Examples
     --------
@@ -86,18 +86,12 @@ def graph_distances(
     if rows is not None:
         D = np.ascontiguousarray(D[:, rows])
     labels = digraph.nodes if rows is None else [digraph.nodes[i] for i in rows]
-    n_unreachable = int(np.isinf(D).sum())
-    if n_unreachable:
-        n_pairs = len(D) * (len(D) - 1)
-        count = f"{n_unreachable:,} of {n_pairs:,} ordered pairs have no path"
-        if unreachable == "raise":
-            i, j = np.argwhere(np.isinf(D))[0]
-            raise InputError(
-                f"{count}, for example from {labels[i]!r} to {labels[j]!r}. Pass unreachable='mask' to leave such pairs "
-                "out, 'hinge' to keep them far apart, or 'largest' to keep the largest connected part."
-            )
-        notes.append(
-            f"{count}; " + ("they are kept far apart." if unreachable == "hinge" else "they are left out.")
+    if unreachable == "raise" and np.isinf(D).any():
+        i, j = np.argwhere(np.isinf(D))[0]
+        raise InputError(
+            f"{np.isinf(D).sum():,} of {len(D) * (len(D) - 1):,} ordered pairs have no path, for example from "
+            f"{labels[i]!r} to {labels[j]!r}. Pass unreachable='mask' to leave such pairs out, 'hinge' to keep them far "
+            "apart, or 'largest' to keep the largest connected part."
         )
     missing = "hinge" if unreachable == "hinge" else "mask"
     data = as_dissimilarities(D, labels=labels, missing=missing, far=far, name="the distances of the graph")
@@ -107,7 +101,7 @@ def graph_distances(
         data.matrix,
         weigh(data, WEIGHTINGS[weighting]),
         data.labels,
-        note=" ".join([*notes, data.note]).strip(),
+        data.provenance.having(kind="edges", remarks=notes),
     )
 
 

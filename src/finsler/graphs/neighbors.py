@@ -233,7 +233,7 @@ def geodesic_distances(
     Returns
     -------
     Dissimilarities
-        From row to column. If points were left out, its ``note`` says how many, and its labels are those of the points
+        From row to column. If points were left out, its ``provenance`` says how many, and its labels are those of the points
         kept: their row numbers, if `points` has no labels.
 
     Examples
@@ -255,7 +255,8 @@ def geodesic_distances(
     missing = "mask" if unreachable == "mask" else "raise"
     labels = kept_labels(point_labels(points), found)
     data = as_dissimilarities(found.matrix, labels=labels, missing=missing, name="distances")
-    return replace(data, note=found.left_out)
+    remarks = (found.left_out,) if found.left_out else ()
+    return replace(data, provenance=data.provenance.having(kind="points", remarks=remarks))
 
 
 def extend_geodesics(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.data.matrix import Dissimilarities
+from finsler.data.provenance import Provenance
 from finsler.geometry.stress import stress as full_stress
 from finsler.geometry.stress import stress_per_point, total_square
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
@@ -65,7 +66,7 @@ class Backend(ABC):
     total: float
     """Sum ``w D^2`` over ordered pairs, bounds left out."""
     labels: list[Any] | None = None
-    note: str = ""
+    provenance: Provenance = Provenance()
     data: Dissimilarities | None = None
     runs_in_parallel: bool = False
     """Whether runs from several starts gain from being driven at the same time."""
@@ -104,7 +105,7 @@ class MemoryBackend(Backend):
 
     def __init__(self, data: Dissimilarities, n_jobs: int | None = None):
         data.require_connected()
-        self.data, self.labels, self.note = data, data.labels, data.note
+        self.data, self.labels, self.provenance = data, data.labels, data.provenance
         self.n_points, self.n_jobs = data.n_points, n_jobs
         self._parts = split(data.matrix, n_jobs) if data.weights is None else None
         self._starts = Initializer(data, self._parts, n_jobs)

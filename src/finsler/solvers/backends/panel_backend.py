@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from finsler._runtime import single_blas_thread
 from finsler.data.matrix import Dissimilarities, raise_if_unconnected
+from finsler.data.provenance import Provenance
 from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
@@ -39,8 +40,8 @@ SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
 class PanelBackend(Backend):
     """Dissimilarities in panels, of which only (n, m) arrays come here."""
 
-    def __init__(self, panels: Panels, note: str = ""):
-        self.panels, self.note = panels, note
+    def __init__(self, panels: Panels, remark: str):
+        self.panels, self.provenance = panels, Provenance(remarks=(remark,))
         self.n_points = n = panels.n_points
         if panels.weighted:
             self._require_connected()
