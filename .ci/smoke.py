@@ -89,7 +89,7 @@ def graph(folder: Path) -> None:
 
 def data(folder: Path) -> None:
     """Downloads: what is asked for is refused by name if it is not known."""
-    from finsler.datasets.remote import fetch_graph
+    from finsler.datasets import fetch_graph
 
     try:
         fetch_graph("no such graph")

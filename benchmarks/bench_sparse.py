@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 from threadpoolctl import threadpool_limits
 
-from finsler.datasets.city import make_city
+from finsler.datasets import make_city
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.paths import shortest_paths

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from finsler._runtime import Progress
-from finsler.datasets.city import make_city
+from finsler.datasets import make_city
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.pivots import pivot_distances
 from finsler.graphs.sampled import sample_rows, sampled_scores

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from finsler.datasets.city import make_city
-from finsler.datasets.synthetic import make_binary_tree
+from finsler.datasets import make_binary_tree, make_city
 from finsler.geometry.stress import stress
 from finsler.graphs.digraph import as_digraph, largest_component
 from finsler.graphs.distances import graph_distances

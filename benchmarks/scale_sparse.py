@@ -22,7 +22,7 @@ import numpy as np
 
 def measure(nodes: int, pivots: int, dim: int, held_out: int, jobs: int | None) -> dict:
     """One city, one map."""
-    from finsler.datasets.city import make_city
+    from finsler.datasets import make_city
     from finsler.graphs.digraph import Digraph
     from finsler.graphs.pivots import pivot_distances
     from finsler.graphs.sampled import sample_rows, sampled_scores

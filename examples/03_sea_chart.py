@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("agg")
 
 import finsler
-from finsler.datasets.synthetic import make_sea
+from finsler.datasets import make_sea
 
 sea = make_sea(600, random_state=0)
 chart = finsler.embed_points(sea.points, current=sea.current)

@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import finsler
-from finsler.datasets.winds import fetch_flight_times, fetch_winds
+from finsler.datasets import fetch_flight_times, fetch_winds
 
 months = ("january", "july")
 flights = {month: fetch_flight_times(month) for month in months}
@@ -42,7 +42,7 @@ for ax, month in zip(axes, months, strict=True):
 figure.colorbar(speed, ax=axes, label="km/h", shrink=0.7)
 
 # %%
-# :func:`~finsler.datasets.winds.fetch_flight_times` flies every great circle both ways at an airspeed of 850 km/h:
+# :func:`~finsler.datasets.fetch_flight_times` flies every great circle both ways at an airspeed of 850 km/h:
 # the pilot holds the track, the wind along it helps or hinders, the wind across it costs a little.
 
 for month, data in flights.items():
@@ -148,7 +148,7 @@ for n_components in (2, 3):
 # part that runs in circles. The report gives a bound: no map with heights can have a normalized stress below the root
 # of that share.
 
-from finsler.datasets.flights import flight_hours
+from finsler.datasets import flight_hours
 
 january = flights["january"]
 calm = flight_hours(january.latitude, january.longitude, wind=lambda latitude, longitude: (0.0, 0.0))

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import cg
 from scipy.stats import spearmanr
 
 import finsler
-from finsler.datasets.remote import fetch_graph
+from finsler.datasets import fetch_graph
 
 papers = fetch_graph("arxiv-year")
 cites = papers.graph  # 1 from the citing to the cited paper

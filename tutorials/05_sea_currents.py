@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import finsler
-from finsler.datasets.synthetic import make_sea
+from finsler.datasets import make_sea
 from finsler.geometry.extrema import local_extrema
 from finsler.plotting import plot_field, plot_height
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from finsler import LinkPredictor
-from finsler.datasets.remote import fetch_graph
+from finsler.datasets import fetch_graph
 from finsler.learn.baselines import closed_form_logit, degree_logit, neighbor_logit, springrank_logit
 from finsler.learn.tasks import score_links, split_links
 

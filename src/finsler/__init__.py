@@ -4,37 +4,24 @@ The names below are imported when first used, so that ``import finsler`` stays f
 editors and type checkers.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
+from finsler._lazy import exports
 
 __version__ = "0.1.0"
 
-_MODULES = {
-    "FinslerMDS": "finsler.estimators.mds",
-    "FinslerIsomap": "finsler.estimators.isomap",
-    "Embedding": "finsler.embedding",
-    "embed_matrix": "finsler.recipes",
-    "embed_graph": "finsler.recipes",
-    "embed_points": "finsler.recipes",
-    "asymmetry_report": "finsler.geometry.asymmetry",
-    "randers_distances": "finsler.geometry.randers",
-    "compare_models": "finsler.models.compare",
-    "LinkPredictor": "finsler.learn.links",
-    "DigraphEmbedding": "finsler.learn.digraph",
-    "load_flight_hours": "finsler.datasets.flights",
-    "InputError": "finsler.errors",
-}
-
-__all__ = ["__version__", *_MODULES]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'finsler' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "estimators.mds": ["FinslerMDS"],
+        "estimators.isomap": ["FinslerIsomap"],
+        "embedding": ["Embedding"],
+        "recipes": ["embed_matrix", "embed_graph", "embed_points"],
+        "geometry.asymmetry": ["asymmetry_report"],
+        "geometry.randers": ["randers_distances"],
+        "models.compare": ["compare_models"],
+        "learn.links": ["LinkPredictor"],
+        "learn.digraph": ["DigraphEmbedding"],
+        "datasets.flights": ["load_flight_hours"],
+        "errors": ["InputError"],
+    },
+    subpackages=["datasets", "models", "plotting"],
+)

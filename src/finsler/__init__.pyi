@@ -1,5 +1,8 @@
 """The public names, for editors and type checkers; `__init__.py` imports each when it is first used."""
 
+from finsler import datasets as datasets
+from finsler import models as models
+from finsler import plotting as plotting
 from finsler.datasets.flights import load_flight_hours as load_flight_hours
 from finsler.embedding import Embedding as Embedding
 from finsler.errors import InputError as InputError

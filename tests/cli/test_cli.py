@@ -20,7 +20,7 @@ from finsler.cli import main
 from finsler.cli import output as cli_output
 from finsler.cli.errors import Mistake, explain, one_line
 from finsler.data.tables import read_table
-from finsler.datasets.flights import load_flight_hours
+from finsler.datasets import load_flight_hours
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 
 from helpers import done, mistake, run, shell

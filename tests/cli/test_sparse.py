@@ -5,7 +5,7 @@ import pytest
 
 from finsler import Embedding
 from finsler.cli.app import run
-from finsler.datasets.city import make_city
+from finsler.datasets import make_city
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from finsler.datasets.synthetic import make_swiss_roll
+from finsler.datasets import make_swiss_roll
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import stress

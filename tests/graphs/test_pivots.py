@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import random_array
 from scipy.sparse.csgraph import dijkstra
 
-from finsler.datasets.city import make_city
+from finsler.datasets import make_city
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.pivots import pivot_distances, relayed_pairs
 from finsler.solvers.sparse.stream import PairStream

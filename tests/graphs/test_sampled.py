@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from finsler.datasets.city import make_city
+from finsler.datasets import make_city
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from sklearn.neighbors import kneighbors_graph
 
-from finsler.datasets.synthetic import make_swiss_roll
+from finsler.datasets import make_swiss_roll
 from finsler.geometry.randers import length_bound, randers_distances
 from finsler.graphs.wormholes import consistency_weights, find_boundary
 from finsler.kernels.minplus import STRIP, minplus

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from finsler.data.matrix import Dissimilarities
-from finsler.datasets.synthetic import make_swiss_roll
+from finsler.datasets import make_swiss_roll
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.wormholes import consistency_weights
 from finsler.solvers.smacof import smacof

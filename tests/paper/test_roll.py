@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.neighbors import kneighbors_graph
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.datasets.synthetic import make_swiss_roll
+from finsler.datasets import make_swiss_roll
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 

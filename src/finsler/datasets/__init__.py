@@ -1,1 +1,17 @@
-"""Example data."""
+"""Example data: made from formulas (``make_*``), part of the package (``load_*``), downloaded once (``fetch_*``).
+
+What is not listed here is internal.
+"""
+
+from finsler._lazy import exports
+
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "synthetic": ["make_swiss_roll", "make_sea", "make_river", "make_binary_tree", "make_exact_randers"],
+        "city": ["make_city"],
+        "flights": ["load_flight_hours", "flight_hours", "jet_wind"],
+        "winds": ["fetch_flight_times", "fetch_winds"],
+        "remote": ["fetch_graph", "fetch_file"],
+    },
+)

@@ -1,7 +1,10 @@
-"""The older models of asymmetric data, fitted to the same pairs, so that ours can be judged beside them."""
+"""The older models of asymmetric data, fitted to the same pairs, so that ours can be judged beside them.
 
-from __future__ import annotations
+What is not listed here is internal.
+"""
 
-from finsler.models.compare import Comparison, ModelRecord, compare_models
+from finsler._lazy import exports
 
-__all__ = ["Comparison", "ModelRecord", "compare_models"]
+__all__, __getattr__, __dir__ = exports(
+    __name__, {"compare": ["compare_models", "Comparison", "ModelRecord"]}
+)

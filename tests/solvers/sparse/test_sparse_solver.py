@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
-from finsler.datasets.city import make_city
-from finsler.datasets.synthetic import make_binary_tree, make_exact_randers
+from finsler.datasets import make_binary_tree, make_city, make_exact_randers
 from finsler.geometry.stress import normalized_stress, stress
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
@@ -323,7 +322,7 @@ def test_ctrl_c_keeps_the_best_so_far():
 
 CHILD = """
 import sys, time
-from finsler.datasets.city import make_city
+from finsler.datasets import make_city
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.pivots import pivot_distances
 from finsler.solvers.sparse.solver import sparse_smacof
