@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
 
 class InputError(ValueError):
     """Something given to the library cannot be used.
@@ -40,3 +44,35 @@ class UnknownLabelError(InputError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0])
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Refuse a word that is not one of those that have a meaning.
+
+    Examples
+    --------
+    >>> check_choice("missing", "skip", ("raise", "mask"))
+    Traceback (most recent call last):
+    finsler.errors.InputError: missing must be 'raise' or 'mask', got 'skip'.
+    """
+    words = list(choices)
+    if not isinstance(value, str) or value not in words:
+        *most, last = map(repr, words)
+        listed = f"{', '.join(most)} or {last}" if most else last
+        raise InputError(f"{name} must be {listed}, got {value!r}.", argument=name)
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """Refuse what is not a whole number of at least ``least``.
+
+    Examples
+    --------
+    >>> check_count("n_init", 0)
+    Traceback (most recent call last):
+    finsler.errors.InputError: n_init must be at least 1, got 0.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise InputTypeError(f"{name} must be a whole number, got {value!r}.", argument=name)
+    if value < least:
+        raise InputError(f"{name} must be at least {least}, got {value}.", argument=name)
+    return int(value)

@@ -16,14 +16,13 @@ from numpy.typing import ArrayLike
 from finsler.data.matrix import LARGEST, as_dissimilarities
 from finsler.data.tables import read_table
 from finsler.embedding import Embedding
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import (
     POLICIES,
     WEIGHTINGS,
-    check_choice,
     graph_distances,
     keep_largest,
     require_one_piece,

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
-from finsler.errors import InputError
+from finsler.errors import InputError, check_choice
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 
@@ -153,9 +153,3 @@ def require_one_piece(digraph: Digraph) -> None:
             f"{', '.join(map(repr, outside))}{', ...' if digraph.n_nodes - sizes.max() > 5 else ''}. Pass "
             "unreachable='largest', with connection='weak' to keep all of the largest part."
         )
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise ``ValueError`` if a word is not one of those that have a meaning."""
-    if value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
