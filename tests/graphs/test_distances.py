@@ -145,7 +145,7 @@ def test_weightings():
 
 @pytest.mark.parametrize("choice", ["unreachable", "connection", "weighting"])
 def test_bad_choices(choice):
-    with pytest.raises(ValueError, match=f"{choice} must be one of"):
+    with pytest.raises(ValueError, match=f"{choice} must be"):
         graph_distances(CYCLE, **{choice: "other"})
 
 
