@@ -31,7 +31,7 @@ def test_distance_by_label_and_by_number(embedding):
     assert plain.distance(0, "b") == plain.distance("a", "b") == pytest.approx(d[0, 1], rel=1e-12)
     assert plain.distance(-1, 0) == pytest.approx(d[7, 0], rel=1e-12)
     twins = replace(embedding, labels=list("aabcdefg"))
-    with pytest.raises(KeyError, match="2 points are labeled 'a': rows 0, 1"):
+    with pytest.raises(KeyError, match="2 points are labeled 'a': positions 0, 1"):
         twins.distance("a", "b")
 
 
@@ -41,7 +41,7 @@ def test_an_unknown_point_gets_a_hint(embedding):
     towns = replace(embedding, labels=["Titisee, Neustadt", *"bcdefgh"])
     with pytest.raises(KeyError, match="Did you mean 'Titisee, Neustadt'"):
         towns.distance("titisee", "b")
-    with pytest.raises(IndexError, match="points 0 to 7"):
+    with pytest.raises(KeyError, match="points 0 to 7"):
         replace(embedding, labels=None).distance(99, 0)
     with pytest.raises(KeyError):
         embedding.distance(True, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
-from finsler.data.matrix import Dissimilarities, check_columns, plain_label, suggestion
+from finsler.data.labels import LabelIndex, plain_label
+from finsler.data.matrix import Dissimilarities, check_columns
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distances
@@ -148,25 +150,11 @@ class Embedding:
 
     def index(self, point: Any) -> int:
         """Row of a point given by its label, or by its number if no label is a number."""
-        point = plain_label(point)
-        labels = self.labels or []
-        same = [
-            i
-            for i, label in enumerate(labels)
-            if label == point and isinstance(label, bool) == isinstance(point, bool)
-        ]
-        if len(same) > 1:
-            raise KeyError(
-                f"{len(same)} points are labeled {point!r}: rows {same[0]}, {same[1]}, ...; give the row."
-            )
-        if same:
-            return same[0]
-        numbered = not any(isinstance(label, int) for label in labels)  # else a number is meant as a label
-        if isinstance(point, int) and not isinstance(point, bool) and numbered:
-            if -self.n_points <= point < self.n_points:
-                return int(point) % self.n_points
-            raise IndexError(f"There is no point {point}: this map has points 0 to {self.n_points - 1}.")
-        raise KeyError(f"No point is labeled {point!r}.{suggestion(point, labels)}")
+        return self._points.position(point)
+
+    @cached_property
+    def _points(self) -> LabelIndex:
+        return LabelIndex(self.labels, self.n_points)
 
     def distance(self, a: Any, b: Any) -> float:
         """Distance on the map **from a to b**, points given by label or by number."""

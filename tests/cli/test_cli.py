@@ -202,7 +202,7 @@ def test_weights_from_a_file(small):
     file.write_text(cli_output.matrix_csv(-weights, [*"ABCD"]))
     assert "finite and not negative; from 0 ('A')" in mistake("embed", small, "--weights", file, "--json")
     file.write_text(cli_output.matrix_csv(weights, [*"ABCE"]))
-    assert "no weight for 'D'" in mistake("embed", small, "--weights", file, "--json")
+    assert "No row is labeled" in mistake("embed", small, "--weights", file, "--json")
     assert "choose uniform, inverse" in mistake("embed", small, "--weights", "inverted", "--json")
 
 
@@ -423,7 +423,7 @@ def test_plot(flights, tmp_path):
     )
     (tmp_path / "more.csv").write_text("label,x\nJFK,1\n")
     options = ["--attributes", tmp_path / "more.csv", "--out", tmp_path / "b.png"]
-    assert "63 of 64 points have none" in mistake("plot", folder / "map.npz", *options)
+    assert "No row is labeled" in mistake("plot", folder / "map.npz", *options)
     assert "say where to draw it" in mistake("plot", folder / "map.npz")
     assert "is not a file that finsler saved" in mistake(
         "plot", folder / "times.csv", "--out", tmp_path / "c.png"
@@ -499,7 +499,7 @@ def test_place_refuses(newcomers):
     first = flight_map.labels[0]
     assert "give NEW.csv" in mistake(*args)
     line = mistake(*args, "-", input=f"new,{first}X\nQ,1\n")
-    assert f"'{first}X' is not a point of the map. Did you mean" in line
+    assert f"'{first}X'. Did you mean" in line
     assert f"'{first}' has the label of a point" in mistake(*args, "-", input=f"new,{first}\n{first},1\n")
     assert "3 columns without names, where the map has 62" in mistake(*args, "-", input="1,2,3\n")
     assert "holds no points" in mistake(*args, "-", input=f"new,{first}\n")

@@ -86,9 +86,9 @@ def test_mistakes_are_told_in_a_line(papers, tmp_path):
     model = folder / "model.npz"
     assert "say where" in mistake("learn", folder / "arcs.csv")
     assert "either PAIRS.csv or --from" in mistake("predict", model)
-    assert "no node 'p77'. Did you mean" in mistake("predict", model, "--from", "p77")
+    assert "'p77'. Did you mean" in mistake("predict", model, "--from", "p77")
     (tmp_path / "pairs.csv").write_text("p1,p2\np1,nobody\n")
-    assert "no node 'nobody'" in mistake("predict", model, tmp_path / "pairs.csv")
+    assert "'nobody'" in mistake("predict", model, tmp_path / "pairs.csv")
     (tmp_path / "words.csv").write_text("name,topic\n" + "".join(f"p{i},maths\n" for i in range(60)))
     words = mistake(
         "learn", folder / "arcs.csv", "--features", tmp_path / "words.csv", "--out", tmp_path / "m.npz"
@@ -98,7 +98,7 @@ def test_mistakes_are_told_in_a_line(papers, tmp_path):
     few = mistake(
         "learn", folder / "arcs.csv", "--features", tmp_path / "few.csv", "--out", tmp_path / "m.npz"
     )
-    assert "no row is called" in few
+    assert "No row is labeled" in few
     np.save(tmp_path / "short.npy", np.zeros((3, 2)))
     short = mistake(
         "learn", folder / "arcs.csv", "--features", tmp_path / "short.npy", "--out", tmp_path / "m.npz"

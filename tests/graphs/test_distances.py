@@ -128,7 +128,7 @@ def test_chosen_nodes_use_paths_through_the_others():
     data = graph_distances(CYCLE, nodes=["c", "b"])
     assert data.labels == ["c", "b"]
     np.testing.assert_array_equal(data.matrix, [[0, 5], [2, 0]])
-    with pytest.raises(ValueError, match="nodes names 'x'"):
+    with pytest.raises(ValueError, match=r"nodes: .*'x'"):
         graph_distances(CYCLE, nodes=["x"])
     with pytest.raises(ValueError, match="once"):
         graph_distances(CYCLE, nodes=["a", "a"])

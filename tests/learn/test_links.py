@@ -158,7 +158,7 @@ def test_features_as_table_follow_its_index():
     sparse = LinkPredictor(**options).fit(graph, csr_array(words[order]))
     assert np.array_equal(straight.embedding_, shuffled.embedding_)
     assert np.allclose(straight.embedding_, sparse.embedding_, atol=1e-3)
-    with pytest.raises(ValueError, match="features, index: no node is labeled 'x'"):
+    with pytest.raises(ValueError, match="features, index: No node is labeled 'x'"):
         LinkPredictor(**options).fit(graph, table.rename(index={nodes[0]: "x"}))
 
 
@@ -337,10 +337,10 @@ def test_order_of_the_nodes_changes_scores_only_by_noise():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([("p3", "p999")], "pairs, row 0: no node is labeled 'p999'"),
+        ([("p3", "p999")], "pairs, row 0: No node is labeled 'p999'"),
         ([("p3", "p4"), ("p3",)], "pairs, row 1: expected two nodes, from and to"),
         (np.array(["p3", "p4"]), r"pairs must have shape \(P, 2\)"),
-        ([(3, 4)], "pairs, row 0: no node is labeled 3"),
+        ([(3, 4)], "pairs, row 0: No node is labeled 3"),
         (["p3"], "pairs, row 0: expected two nodes"),
     ],
 )
@@ -356,7 +356,7 @@ def test_bad_numbers_of_nodes():
     for pairs in ([(3, 120)], np.array([[3, 4], [3, 120]]), [(-1, 3)], [(True, 3)]):
         with pytest.raises(ValueError, match=r"row [01]"):
             model.predict_direction(pairs)
-    with pytest.raises(ValueError, match="source: there is no node 500"):
+    with pytest.raises(ValueError, match="source: There is no node 500"):
         model.rank(500)
     assert model.predict_proba([]).shape == (0,)
 

@@ -311,7 +311,7 @@ def test_arcs_of_a_graph_that_is_larger_than_the_map():
     ("arcs", "error", "match"),
     [
         ([(0, 1), 7], ValueError, r"pairs \(from, to\).*arcs\[1\] is 7"),
-        ([(0, 99)], IndexError, "points 0 to 11"),
+        ([(0, 99)], KeyError, "points 0 to 11"),
         ([("a", "nobody")], KeyError, "No point is labeled 'nobody'"),
         (csr_array((3, 3)), ValueError, r"needs \(12, 12\) for 12 points"),
         (as_digraph([("x", "y", 1.0)]), ValueError, "none of its 1 arcs joins two labels"),

@@ -414,9 +414,11 @@ def distance(
     """Measure the distance between two points both ways, on the map and in the data if they were saved with it."""
     from finsler.cli import data as cli_data
     from finsler.cli import output as cli_output
+    from finsler.data.labels import LabelIndex
 
     embedding = finsler.Embedding.load(map_file)
-    i, j = cli_data.point_of(embedding, a), cli_data.point_of(embedding, b)
+    points = LabelIndex(embedding.labels, embedding.n_points)
+    i, j = points.from_text(a), points.from_text(b)
     there, back = cli_data.both_ways(embedding, i, j)
     if json:
         names = ("on_map", "in_data")

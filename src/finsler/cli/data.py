@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.cli.errors import Mistake, say
+from finsler.data.labels import LabelIndex
 from finsler.data.matrix import (
     DIAGONAL_TOLERANCE,
     Dissimilarities,
     as_dissimilarities,
-    suggestion,
 )
 from finsler.data.similarities import dissimilarities_from
 from finsler.data.tables import LABELS, Table, attribute, check_labels, is_number, read_table, read_text
@@ -118,8 +118,8 @@ def prepare(table: Table, reading: Reading) -> tuple[Dissimilarities, dict[str, 
     elif table.kind == "points":
         data = _point_distances(table, reading)
         assert table.values is not None
-        place = {label: i for i, label in enumerate(_names(table.labels, len(table.values)))}
-        kept = [place[label] for label in _names(data.labels, data.n_points)]
+        points = LabelIndex(table.labels, len(table.values))
+        kept = points.positions(_names(data.labels, data.n_points))
         attributes = {name: values[kept] for name, values in table.attributes.items()}
     else:
         data = graph_distances(
@@ -232,11 +232,8 @@ def _read_weights(reading: Reading, data: Dissimilarities) -> Array:
     W = table.values.copy()
     np.fill_diagonal(W, 0)  # where it means nothing
     if table.labels is not None and data.labels is not None:
-        place = {label: i for i, label in enumerate(table.labels)}
-        lost = [label for label in data.labels if str(label) not in place]
-        if lost:
-            raise Mistake(f"{table.name}: there is no weight for {str(lost[0])!r}.")
-        order = [place[str(label)] for label in data.labels]
+        rows = LabelIndex(table.labels, len(table.labels), "row")
+        order = [rows.from_text(str(label), table.name) for label in data.labels]
         W = W[np.ix_(order, order)]
     if len(W) != data.n_points:
         raise Mistake(f"{table.name}: weights for {len(W)} points, where the data have {data.n_points}.")
@@ -329,14 +326,9 @@ def read_attributes(
     lower = [name.lower() for name in header]
     key = next((lower.index(name) for name in LABELS if name in lower), 0)
     if labels is not None:
-        place = {cells[key]: i for i, (_, cells) in enumerate(rows)}
-        lost = [label for label in labels if str(label) not in place]
-        if lost:
-            raise Mistake(
-                f'{text.name}: no row is called {str(lost[0])!r} in the column "{header[key]}" ({len(lost)} of {n} points '
-                "have none)."
-            )
-        rows = [rows[place[str(label)]] for label in labels]
+        index = LabelIndex([cells[key] for _, cells in rows], len(rows), "row")
+        where = f'{text.name}, column "{header[key]}"'
+        rows = [rows[index.from_text(str(label), where)] for label in labels]
     elif len(rows) != n:
         raise Mistake(f"{text.name}: {len(rows)} rows for {n} points.")
     return {
@@ -358,12 +350,8 @@ def read_new_points(
     side = top[0] not in names if header else text.width == len(names) + 1
     if header:
         check_labels(top[side:], text.name)
-        for name in top[side:]:
-            if name not in names:
-                raise Mistake(
-                    f"{text.name}: the column {name!r} is not a point of the map.{suggestion(name, names)}"
-                )
-        columns = [names.index(name) for name in top[side:]]
+        points = LabelIndex(embedding.labels, embedding.n_points)
+        columns = [points.from_text(name, f"{text.name}, header") for name in top[side:]]
     elif text.width - side != len(names):
         raise Mistake(
             f"{text.name}: {text.width} columns without names, where the map has {len(names)} points; name the columns by "
@@ -382,14 +370,6 @@ def read_new_points(
     if side:
         check_labels(labels, text.name)
     return (labels if side else None), np.array(values)
-
-
-def point_of(embedding: Embedding, name: str) -> int:
-    """Row of the point that is called so on the command line: by its label, or else by its number from 0."""
-    names = [str(label) for label in _names(embedding.labels, embedding.n_points)]
-    if name in names:
-        return names.index(name)
-    raise Mistake(f"No point of the map is called {name!r}.{suggestion(name, names)}")
 
 
 def both_ways(embedding: Embedding, i: int, j: int) -> list[tuple[float, float | None]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from finsler.cli import output as cli_output
 from finsler.cli.errors import Mistake, say
-from finsler.data.matrix import suggestion
+from finsler.data.labels import suggestion
 from finsler.datasets.flights import load_flight_hours
 from finsler.datasets.remote import FILES, GRAPHS, fetch_file, fetch_graph
 from finsler.geometry.asymmetry import asymmetry_report

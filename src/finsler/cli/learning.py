@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from finsler.cli import options as shared
 from finsler.cli.errors import Mistake, say
 from finsler.cli.options import examples, option
+
+if TYPE_CHECKING:
+    from finsler.data.labels import LabelIndex
 
 MODEL = "The model"
 LEARN_EXAMPLES = examples(
@@ -152,6 +155,7 @@ def predict(
     if there is one arc between the two, it runs this way).
     """
     from finsler.cli import output as cli_output
+    from finsler.data.labels import LabelIndex
     from finsler.learn.links import LinkPredictor
 
     if (pairs is None) == (source is None):
@@ -160,10 +164,9 @@ def predict(
         [out], force=force, inputs=[model_file, *filter(None, [pairs])], known=[".csv"]
     )
     model = LinkPredictor.load(model_file)
-    labels = range(len(model.embedding_)) if model.labels_ is None else model.labels_
-    nodes = {str(label): label for label in labels}
+    nodes = LabelIndex(model.labels_, len(model.embedding_), "node of the model")
     if source is not None:
-        start = _node(source, nodes)
+        start = nodes.label(nodes.from_text(source))
         found = [(start, label) for label, _ in model.rank(start, top, exclude_known=not known)]
     else:
         assert pairs is not None
@@ -200,16 +203,7 @@ def _features(file: str, labels: list[Any] | None, n: int, encoding: str | None)
     return np.column_stack(list(table.values())).astype(float)
 
 
-def _node(name: str, nodes: dict[str, Any]) -> Any:
-    """The label that is written so."""
-    from finsler.data.matrix import suggestion
-
-    if name not in nodes:
-        raise Mistake(f"the model has no node {name!r}.{suggestion(name, list(nodes))}")
-    return nodes[name]
-
-
-def _pairs(file: str, nodes: dict[str, Any], encoding: str | None) -> list[tuple[Any, Any]]:
+def _pairs(file: str, nodes: LabelIndex, encoding: str | None) -> list[tuple[Any, ...]]:
     """Pairs of labels from the first two columns; a first row that names no nodes is a header."""
     from finsler.data.readers.text import read_text
 
@@ -217,8 +211,8 @@ def _pairs(file: str, nodes: dict[str, Any], encoding: str | None) -> list[tuple
     if text.width < 2:
         raise Mistake(f"{text.name}: pairs need two columns, from and to.")
     top = text.head[0][1]
-    header = top[0] not in nodes and top[1] not in nodes
-    found = [(_node(cells[0], nodes), _node(cells[1], nodes)) for _, cells in text.body(header)]
+    header = nodes.find_text(top[0]) is None and nodes.find_text(top[1]) is None
+    found = [tuple(nodes.label(nodes.from_text(c)) for c in cells[:2]) for _, cells in text.body(header)]
     if not found:
         raise Mistake(f"{text.name} holds no pairs.")
     return found

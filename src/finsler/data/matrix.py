@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
+from finsler.data.labels import plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError
 
@@ -255,20 +255,6 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
             f"{_first_difference(index, columns)}). If the first column holds the labels, read it as the index."
         )
     return index
-
-
-def plain_label(label: Any) -> Any:
-    """Label as a plain Python object, so that 3 and numpy's 3 name the same point."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
-def suggestion(name: Any, known: Iterable[Any]) -> str:
-    """Up to three labels like this one, or that hold it, as a question; nothing if there is none."""
-    names = [str(label) for label in known]
-    part = str(name).casefold()
-    close = difflib.get_close_matches(str(name), names, n=3)
-    close += [label for label in names if part and part in label.casefold() and label not in close]
-    return f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
 
 
 def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:

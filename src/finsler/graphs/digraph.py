@@ -16,12 +16,14 @@ import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
+from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError
 from finsler.graphs import arcs as arc_lists
 from finsler.graphs.arcs import Arcs
@@ -73,6 +75,11 @@ class Digraph:
     def nodes(self) -> list[Any]:
         """The names of the nodes: `labels`, or 0..N-1."""
         return list(range(self.n_nodes)) if self.labels is None else list(self.labels)
+
+    @cached_property
+    def index(self) -> LabelIndex:
+        """Positions of the nodes by their names."""
+        return LabelIndex(self.labels, self.n_nodes, "node")
 
     def describe(self) -> str:
         """Say in one line what the graph is.

@@ -131,14 +131,11 @@ def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
     return np.where(known, np.where(known, D, 1.0) ** -power, 0.0).astype(D.dtype)
 
 
-def _positions(digraph: Digraph, nodes: Sequence[Any]) -> list[int]:
-    place = {label: i for i, label in enumerate(digraph.nodes)}
-    unknown = [node for node in nodes if node not in place]
-    if unknown:
-        raise InputError(f"nodes names {unknown[0]!r}, which is not in the graph ({len(unknown)} such).")
-    if len(set(nodes)) < len(nodes):
-        raise InputError("nodes must name each node once; some are repeated.")
-    return [place[node] for node in nodes]
+def _positions(digraph: Digraph, nodes: Sequence[Any]) -> NDArray[np.int64]:
+    found = digraph.index.positions(nodes, "nodes")
+    if len(np.unique(found)) < len(found):
+        raise InputError("must name each node once; some are repeated.", argument="nodes")
+    return found
 
 
 def require_one_piece(digraph: Digraph) -> None:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from finsler._io import load_archive, save_archive
 from finsler._runtime import thread_count
-from finsler.data.matrix import plain_label
+from finsler.data.labels import LabelIndex, plain_label
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError
 from finsler.graphs.arc_keys import simple_arcs
@@ -31,7 +31,7 @@ from finsler.graphs.digraph import as_digraph
 from finsler.learn.backend import torch
 from finsler.learn.fitted import FittedModel, mean_logits
 from finsler.learn.fitting import Fitter, Problem, Settings
-from finsler.learn.nodes import NodeIndex, node_features
+from finsler.learn.nodes import node_features
 from finsler.learn.structure import feature_factors
 from finsler.learn.tasks import LinkTasks, score_links, split_links
 
@@ -224,7 +224,7 @@ class LinkPredictor(BaseEstimator):
         settings = self._settings()
         digraph = as_digraph(graph, weight=None)
         known, n = simple_arcs(digraph)
-        nodes = NodeIndex(digraph.labels, n)
+        nodes = LabelIndex(digraph.labels, n, "node")
         matrix = node_features(features, nodes)
         seed = self._seed()
         arcs, tasks = known, validation
@@ -306,14 +306,12 @@ class LinkPredictor(BaseEstimator):
         if not (isinstance(k, int | np.integer) and k >= 1):
             raise InputError(f"k must be a whole number from 1 on; found {k!r}.")
         at = self._nodes.position(source, "source")
-        logits = self._logits(
-            np.column_stack([np.full(self._nodes.n_nodes, at), np.arange(self._nodes.n_nodes)])
-        )
+        logits = self._logits(np.column_stack([np.full(len(self._nodes), at), np.arange(len(self._nodes))]))
         logits[at] = -np.inf
         if exclude_known:
             logits[self._known[self._known[:, 0] == at, 1]] = -np.inf
         best = np.argsort(-logits, kind="stable")[:k]
-        return [(self._nodes.name(j), float(expit(logits[j]))) for j in best if np.isfinite(logits[j])]
+        return [(self._nodes.label(j), float(expit(logits[j]))) for j in best if np.isfinite(logits[j])]
 
     def transform(self, nodes: Any = None) -> Array:
         """Coordinates of nodes given by label, or of all in the order of the graph."""
@@ -408,7 +406,7 @@ class LinkPredictor(BaseEstimator):
     ) -> None:
         self._models, self._known = models, known
         self.labels_ = labels
-        self._nodes = NodeIndex(labels, len(models[0].points))
+        self._nodes = LabelIndex(labels, len(models[0].points), "node")
         self.encoder_, self.validation_scores_, self.status_ = kind, scores, status
         self.embedding_ = models[0].points
         self.alpha_ = models[0].alpha

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import write_atomically
+from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distance_blocks
@@ -174,15 +175,14 @@ def _rows_by_label(labels: list[Any] | None, index: list[Any]) -> list[int] | No
     """Rows of a table in the order of the labels, or None to take them as they come."""
     if labels is None or index == labels or index == list(range(len(labels))):
         return None
-    place = {name: row for row, name in enumerate(index)}
-    absent = [label for label in labels if label not in place]
-    if absent or len(place) < len(index):
-        problem = f"no row for {absent[0]!r}" if absent else "several rows of the same name"
+    rows = LabelIndex(index, len(index), "row of attributes")
+    found = [rows.find(label) for label in labels]
+    if len(found) != len(index) or None in found:
         raise InputError(
-            f"The index of attributes must hold the labels of the map once each; it has {problem}. "
-            "Use attributes.reset_index(drop=True) if the rows are in the order of the map."
+            "The index of attributes must hold the labels of the map once each. Use attributes.reset_index(drop=True) if "
+            "the rows are in the order of the map."
         )
-    return [place[label] for label in labels]
+    return [row for row in found if row is not None]
 
 
 def _column(name: str, values: list[Any]) -> dict[str, Any]:
