@@ -14,6 +14,7 @@ from finsler._runtime import require_memory
 from finsler.data.labels import plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError
+from finsler.geometry.components import matrix_components
 
 Array = NDArray[Any]
 
@@ -58,7 +59,7 @@ class Dissimilarities:
         """Raise ``ValueError`` if the pairs with a weight leave the points in several unconnected groups."""
         if self.weights is None:
             return
-        raise_if_unconnected(weight_components(self.weights), self.name)
+        raise_if_unconnected(matrix_components(self.weights), self.name)
 
 
 def raise_if_unconnected(group: NDArray[np.intp], name: Callable[[int], str]) -> None:
@@ -397,20 +398,3 @@ def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], st
             f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]}. If {name} "
             "holds similarities, convert them; if the diagonal means nothing, set it to 0."
         )
-
-
-def weight_components(weights: Array) -> NDArray[np.intp]:
-    """Group of each point when pairs with a positive weight, in either direction, are connected."""
-    n = len(weights)
-    group = np.full(n, -1)
-    for seed in range(n):
-        if group[seed] >= 0:
-            continue
-        group[seed] = group.max() + 1
-        frontier = [seed]
-        while frontier and (group < 0).any():
-            i = frontier.pop()
-            new = np.flatnonzero(((weights[i] > 0) | (weights[:, i] > 0)) & (group < 0))
-            group[new] = group[seed]
-            frontier.extend(new.tolist())
-    return group

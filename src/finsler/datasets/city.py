@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.utils import Bunch, check_random_state
 
 from finsler.errors import InputError
+from finsler.geometry.components import graph_components, largest_component
 
 __all__ = ["make_city"]
 
@@ -83,8 +83,7 @@ def make_city(
             lengths.append(np.full(len(tails[-1]), 1 + sign * (climb or 0.0)))
     arcs = np.concatenate(lengths), (np.concatenate(tails), np.concatenate(heads))
     graph = csr_array(coo_array(arcs, shape=(side * side,) * 2))
-    _, part = connected_components(graph, directed=True, connection="strong")
-    kept = np.flatnonzero(part == np.argmax(np.bincount(part)))
+    kept = largest_component(graph_components(graph, "strong"))
     graph = csr_array(graph[kept][:, kept])
     graph.sort_indices()
     points = np.column_stack(np.divmod(kept, side)).astype(float)

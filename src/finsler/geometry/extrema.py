@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
-from scipy.sparse.csgraph import connected_components
 
 from finsler.errors import InputError, InputTypeError
+from finsler.geometry.components import graph_components
 
 
 class Extrema(NamedTuple):
@@ -61,7 +61,7 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
     rows, columns = _neighbors(graph, ~np.isnan(values), hops)
     level = values[rows] == values[columns]
     flat = coo_array((np.ones(level.sum()), (rows[level], columns[level])), shape=(n, n))
-    plateau = connected_components(flat, directed=False)[1]
+    plateau = graph_components(flat)
     rises = np.zeros(n, dtype=bool)  # the plateau has a higher neighbor
     falls = np.zeros(n, dtype=bool)
     rises[plateau[rows[values[columns] > values[rows]]]] = True

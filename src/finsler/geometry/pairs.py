@@ -13,6 +13,7 @@ import numpy as np
 
 from finsler import _runtime as runtime
 from finsler.errors import InputError, InputTypeError
+from finsler.geometry.components import Linked, linked_components, reached
 from finsler.kernels import asymmetry as kernels
 
 T = TypeVar("T")
@@ -140,29 +141,23 @@ def survey(pairs: Pairs) -> Survey:
 def strongly_connected(pairs: Pairs) -> bool:
     """Whether every point reaches every other one along known ordered pairs."""
     others = np.arange(1, pairs.n)
-    return all(len(_reached(pairs, way, 0, others)) == pairs.n for way in ("out", "in"))
+    return all(len(reached(0, others, _linked(pairs, way))) == pairs.n for way in ("out", "in"))
 
 
 def components(pairs: Pairs, way: str) -> np.ndarray:
     """Number of each point's component, where pairs known in "either" direction, or in "both", connect."""
-    component = np.full(pairs.n, -1)
-    for i in range(pairs.n):
-        if component[i] < 0:
-            component[_reached(pairs, way, i, np.flatnonzero(component < 0)[1:])] = component.max() + 1
-    return component
+    return linked_components(pairs.n, _linked(pairs, way))
 
 
-def _reached(pairs: Pairs, way: str, start: int, others: np.ndarray) -> list[int]:
-    """Start, and the points among `others` that known pairs lead to: "out", "in", "either" or "both" ways."""
-    queue = [start]
-    for i in queue:
-        if not others.size:
-            break
-        there, back = pairs.at(i, others)[1] > 0, pairs.at(others, i)[1] > 0
-        step = {"out": there, "in": back, "either": there | back, "both": there & back}[way]
-        queue.extend(others[step].tolist())
-        others = others[~step]
-    return queue
+def _linked(pairs: Pairs, way: str) -> Linked:
+    """Which of some points known pairs lead to from a point: "out", "in", "either" or "both" ways."""
+
+    def linked(i: int, others: np.ndarray) -> np.ndarray:
+        there = pairs.at(i, others)[1] > 0 if way != "in" else np.ones(len(others), bool)
+        back = pairs.at(others, i)[1] > 0 if way != "out" else np.ones(len(others), bool)
+        return there | back if way == "either" else there & back
+
+    return linked
 
 
 def _matrix(name: str, value: Any) -> tuple[np.ndarray, list[Any] | None]:

@@ -21,10 +21,10 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
-from scipy.sparse.csgraph import connected_components
 
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError
+from finsler.geometry import components
 from finsler.graphs import arcs as arc_lists
 from finsler.graphs.arcs import Arcs
 
@@ -171,9 +171,7 @@ def largest_component(graph: Digraph, connection: Literal["strong", "weak"] = "s
     """
     if connection not in ("strong", "weak"):
         raise InputError(f"connection must be 'strong' or 'weak'; found {connection!r}.")
-    _, component = connected_components(graph.matrix, directed=True, connection=connection)
-    size = np.bincount(component)[component]
-    return graph.subgraph(np.flatnonzero(component == component[np.argmax(size)]))
+    return graph.subgraph(components.largest_component(components.graph_components(graph.matrix, connection)))
 
 
 def as_digraph(

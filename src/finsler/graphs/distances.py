@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_choice
+from finsler.geometry.components import graph_components
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 
@@ -140,12 +140,12 @@ def _positions(digraph: Digraph, nodes: Sequence[Any]) -> NDArray[np.int64]:
 
 def require_one_piece(digraph: Digraph) -> None:
     """Raise ``ValueError`` if the graph falls into parts with no arc between them."""
-    n_parts, part = connected_components(digraph.matrix, connection="weak")
-    if n_parts > 1:
+    part = graph_components(digraph.matrix)
+    if part.any():
         sizes = np.bincount(part)
         outside = [digraph.nodes[i] for i in np.flatnonzero(part != np.argmax(sizes))[:5]]
         raise InputError(
-            f"The graph falls into {n_parts:,} parts with no arc between them (the largest has {sizes.max():,} of "
+            f"The graph falls into {len(sizes):,} parts with no arc between them (the largest has {sizes.max():,} of "
             f"{digraph.n_nodes:,} nodes), which have no common map. Outside the largest: "
             f"{', '.join(map(repr, outside))}{', ...' if digraph.n_nodes - sizes.max() > 5 else ''}. Pass "
             "unreachable='largest', with connection='weak' to keep all of the largest part."

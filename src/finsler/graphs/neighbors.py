@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from finsler.data.fields import RandersField, as_points, point_labels, randers_field
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError
+from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.paths import shortest_paths
 
 BLOCK = 1 << 20  # numbers in a block of metrics, when edges are measured
@@ -169,7 +169,7 @@ def geodesics(
     edges = _edges(points, neighbors, field, rule)
     n = len(points)
     kept, left_out = np.arange(n), ""
-    _, piece = connected_components(neighbors, directed=False)
+    piece = graph_components(neighbors)
     sizes = np.bincount(piece)
     if len(sizes) > 1 and unreachable != "mask":
         shown = ", ".join(map(str, np.sort(sizes)[::-1][:8].tolist())) + (", ..." if len(sizes) > 8 else "")
@@ -183,7 +183,7 @@ def geodesics(
                 "geodesic_distances gives the pairs between pieces weight 0; pieces have no common frame, so no "
                 "solver takes them together.)"
             )
-        kept = np.flatnonzero(piece == np.argmax(sizes))
+        kept = largest_component(piece)
         edges, field = edges[kept][:, kept], field.take(kept)
         left_out = f"{broken}: {n - len(kept)} points outside the largest are left out."
     return Geodesics(shortest_paths(edges, **options), edges, field, kept, left_out)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.errors import InputError
+from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import pivots as kernels
@@ -292,10 +292,11 @@ def blocks(n: int) -> Array:
 
 def _core(graph: Digraph, degree: Array, h: int) -> Array:
     """Which nodes are in the largest part that is connected both ways; if that is small, the nodes with most arcs."""
-    _, part = connected_components(graph.matrix, directed=True, connection="strong")
-    sizes = np.bincount(part)
-    if sizes.max() >= CORE * len(part):
-        return np.asarray(part == np.argmax(sizes))
+    part = largest_component(graph_components(graph.matrix, "strong"))
+    if len(part) >= CORE * graph.n_nodes:
+        core = np.zeros(graph.n_nodes, bool)
+        core[part] = True
+        return core
     return np.asarray(degree >= np.partition(degree, -min(4 * h, len(degree)))[-min(4 * h, len(degree))])
 
 

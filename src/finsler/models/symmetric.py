@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import shortest_path
 
+from finsler.geometry.components import matrix_components
 from finsler.models.fits import (
     Array,
     Fit,
@@ -69,7 +69,7 @@ def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: in
         joined |= joined.T
         joined &= np.isfinite(S)
         np.fill_diagonal(joined, False)
-        if connected_components(csr_array(joined), directed=False, return_labels=False) == 1:
+        if not matrix_components(joined).any():
             break
     # csgraph would take an edge of length 0 for no edge.
     lengths = np.where(joined, np.maximum(S, np.finfo(float).tiny), 0.0)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from finsler._runtime import single_blas_thread
 from finsler.data.matrix import Dissimilarities, raise_if_unconnected
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError
+from finsler.geometry.components import pair_components
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
 from finsler.solvers.backends import panels as passes
@@ -176,15 +175,9 @@ class PanelBackend(Backend):
         return everyone
 
     def _require_connected(self) -> None:
-        n = self.n_points
-        tables = [
-            (first + np.arange(len(group)), first + group) for first, group in self.panels.each(passes.groups)
-        ]
-        ends = np.concatenate([a for a, _ in tables]), np.concatenate([b for _, b in tables])
-        found = connected_components(
-            coo_array((np.ones(len(ends[0]), bool), ends), shape=(n, n)), directed=False
-        )
-        raise_if_unconnected(found[1].astype(np.intp), str)
+        groups = self.panels.each(passes.groups)
+        parts = ((first + np.arange(len(group)), first + group) for first, group in groups)
+        raise_if_unconnected(pair_components(self.n_points, parts), str)
 
 
 class PanelGram:
