@@ -2,6 +2,7 @@
 # make test   the whole test suite
 # make lint   style, types, one-way imports
 # make docs   the site, in docs/_build/html
+# make figures  the figures of the paper, in output/figures
 # make bench  ratios against peers, in one run
 # make release-check  sdist and wheel, each extra in an empty environment, lowest versions
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint docs bench release-check clean
+.PHONY: demo figures test lint docs bench release-check clean
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,6 +26,16 @@ $(VENV)/.develop: pyproject.toml constraints.txt
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/01_flight_hours.py
+
+# networkx and UMAP draw the layouts that figure 5 puts beside ours.
+$(VENV)/.figures: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing finsler and what the figures need into $(VENV) (a minute or two the first time) ..."
+	@$(PIP) --editable '.[plot,graph]' umap-learn
+	@touch $@
+
+figures: $(VENV)/.figures
+	$(BIN)/python paper/figures.py --out output/figures
 
 test: $(VENV)/.develop
 	$(BIN)/python -m pytest

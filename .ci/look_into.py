@@ -10,6 +10,7 @@ LARGEST = 300_000  # bytes of a file; pictures are the largest
 IN_SDIST = (
     "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "Makefile", "pyproject.toml", "constraints.txt",
     "tests/conftest.py", "docs/conf.py", "tutorials/01_jet_stream.py", "examples/01_flight_hours.py",
+    "paper/figures.py", "paper/results/table1/config.json",
 )  # fmt: skip
 IN_WHEEL = ("finsler/__init__.py", "finsler/py.typed", "finsler/plotting/explorer_assets/page.html")
 

@@ -1,6 +1,7 @@
-"""Draw the pictures of the README and the gallery anew: python docs/make_images.py."""
+"""Draw the pictures of the README and of docs/paper.md anew: python docs/make_images.py."""
 
 import runpy
+import sys
 import tempfile
 from pathlib import Path
 
@@ -10,9 +11,10 @@ matplotlib.use("agg")
 
 from PIL import Image
 
-from figures import FIGURES, reproduce
-
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "paper"))
+
+from figures import FIGURES, reproduce
 
 
 def shrink(source: Path, target: Path, width: int = 1300) -> None:

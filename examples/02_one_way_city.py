@@ -1,6 +1,6 @@
 """
-A town with one-way streets: the digraph door
-=============================================
+A town with one-way streets: a digraph
+======================================
 
 Streets run one way, alternating, in a small grid. Opposite neighbors differ most: one way is a step, the other a walk round
 the block. The report says beforehand how much of that a map can show: most of it runs in circles, which none can.

@@ -1,6 +1,6 @@
 """
-A chart of a sea with currents: the door for points
-===================================================
+A chart of a sea with currents: points
+======================================
 
 Travel times of a boat of speed 1, by the shortest way through the current (Zermelo navigation), in three dimensions. Where
 the current springs up the map has a peak, where it gathers a pit: going with the current is going down.

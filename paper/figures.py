@@ -3,15 +3,19 @@
 Each function draws one figure from the paper's data, parameters and seeds and returns it with a record of numbers.
 The stress of every method is normalized and measured against the same dissimilarities; methods without a scale of
 their own (t-SNE, UMAP, force-directed layouts) get the best one.
+
+    python paper/figures.py                          # all of them
+    python paper/figures.py fig4 fig8 --out FOLDER
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -409,3 +413,25 @@ def reproduce(name: str, folder: str | Path = "output") -> tuple[Path, Path]:
         file.write((json.dumps(record, indent=1) + "\n").encode())
 
     return picture, write_atomically(folder / f"{name}.json", write_record)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw the figures that are named, or all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument(
+        "figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)}; all by default"
+    )
+    parser.add_argument("--out", type=Path, default=Path("output/figures"), help="folder (output/figures)")
+    given = parser.parse_args(arguments)
+    if unknown := [name for name in given.figures if name not in FIGURES]:
+        parser.error(f"there is no figure {unknown[0]!r}; there are {', '.join(FIGURES)}")
+    pyplot().switch_backend("agg")
+    for name in given.figures or FIGURES:
+        picture, numbers = reproduce(name, given.out)
+        print(f"{name}: {(FIGURES[name].__doc__ or '').splitlines()[0]} -> {picture}, {numbers}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

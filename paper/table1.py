@@ -3,6 +3,11 @@
 A *cell* is one embedding: graph, dimension, geometry, ranking weight (lambda), temperature (tau), seed. Each cell is a
 JSON file in the results folder; cells that are there are not run again, so a run can be stopped and continued. The table
 is written anew from all cells after each one.
+
+    python paper/table1.py --graphs cora --dims 2 10
+    python paper/table1.py --config paper/results/table1/config.json --out paper/results/table1
+
+The graphs are downloaded once, or read from the folder that the environment variable FINSLER_DATA names.
 """
 
 from __future__ import annotations
@@ -20,13 +25,14 @@ import numpy as np
 from scipy.sparse import csr_array, triu
 from sklearn.exceptions import ConvergenceWarning
 
-from finsler._io import write_atomically
 from finsler._runtime import Progress
 from finsler.datasets.remote import GRAPHS as KNOWN
 from finsler.datasets.remote import fetch_graph
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.graphs.scores import symmetric_floor
+
+from cells import command, kept_result, read_results, show, write_result, write_text
 
 GRAPHS = ("cora", "citeseer", "chameleon", "grqc", "squirrel")
 DIMENSIONS = (2, 5, 10, 50)
@@ -180,13 +186,9 @@ def run_cell(
         As in :class:`~finsler.learn.digraph.DigraphEmbedding`.
     """
     path = Path(folder) / f"{cell.name}.json"
-    if path.is_file():
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if result.get("cell") != asdict(cell):
-            raise ValueError(
-                f"{path.name} holds a run with other settings ({result.get('cell')}); remove it or use another folder."
-            )
-        return result
+    kept = kept_result(path, "cell", asdict(cell))
+    if kept is not None:
+        return kept
     from finsler.learn.digraph import DigraphEmbedding
 
     graph = table_graph(cell.graph) if graph is None else graph
@@ -220,8 +222,7 @@ def run_cell(
         "seconds": round(seconds, 1),
         "graph": facts,
     }
-    text = json.dumps(result, indent=2) + "\n"
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_result(path, result)
     return result
 
 
@@ -280,15 +281,10 @@ def run_table1(
         run_cell(
             cell, folder, graph=loaded[1], facts=loaded[2], n_jobs=n_jobs, device=device, verbose=verbose
         )
-        _write_table(table, folder)
-    _write_table(table, folder)
+        write_text(table, table_markdown(read_results(folder)))
+    write_text(table, table_markdown(read_results(folder)))
     progress.close(f"{len(cells)} cells")
     return table
-
-
-def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """All results in a folder, in the order of their names."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("*.json"))]
 
 
 def table_markdown(results: Iterable[dict[str, Any]]) -> str:
@@ -361,6 +357,30 @@ def _sizes(rows: dict[tuple[Any, ...], dict[str, dict[str, Any]]]) -> list[str]:
     return list(lines.values())
 
 
-def _write_table(path: Path, folder: Path) -> None:
-    text = table_markdown(read_results(folder))
-    write_atomically(path, lambda file: file.write(text.encode()))
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the cells that the arguments ask for, or those of a configuration."""
+    parser = command(__doc__, "output/table1")
+    parser.add_argument(
+        "--graphs", nargs="+", choices=NAMES, default=GRAPHS, help="all but arxiv-year by default"
+    )
+    parser.add_argument("--dims", nargs="+", type=int, default=DIMENSIONS, help="2 5 10 50 by default")
+    parser.add_argument("--max-iter", type=int, default=400)
+    parser.add_argument(
+        "--config",
+        type=Path,
+        help='JSON file of arguments of run_table1 instead; under "more", further groups',
+    )
+    given = parser.parse_args(arguments)
+    groups = [{"graphs": given.graphs, "dims": given.dims, "max_iter": given.max_iter}]
+    if given.config is not None:
+        first = json.loads(given.config.read_text(encoding="utf-8"))
+        more = first.pop("more", [])  # what a group does not set is as in the first one
+        groups = [first, *({**first, **changes} for changes in more)]
+    verbose = False if given.quiet else "auto"
+    for group in groups:
+        table = run_table1(out=given.out, n_jobs=given.n_jobs, verbose=verbose, **group)
+    show(table, given.quiet)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,16 @@
 """The paper's Table 2: link prediction on six digraphs, ten splits each, with trivial baselines on the same splits.
 
 A *cell* is one split of one graph: the default `LinkPredictor`, trained on the observed arcs and chosen on the validation
-pairs, scored on the test pairs. Each cell is a JSON file in the results folder; cells that are there are not run again. The
-table is written anew from all cells after each one.
+pairs, scored on the test pairs. Each cell is a JSON file in the results folder; cells that are there are not run again, so a
+run can be stopped and continued. The table is written anew from all cells after each one.
+
+    python paper/table2.py --graphs cora citeseer --splits 0 1 2
+
+The graphs are downloaded once, or read from the folder that the environment variable FINSLER_DATA names.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -19,12 +22,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import coo_array
 
-from finsler._io import write_atomically
 from finsler._runtime import Progress
 from finsler.datasets.remote import fetch_graph
 from finsler.graphs.digraph import Digraph, as_digraph
 
-from table1 import KNOWN, read_results, table_graph
+from cells import command, kept_result, read_results, show, write_result, write_text
+from table1 import KNOWN, table_graph
 
 SPLITS = tuple(range(10))
 TASKS = ("existence_mixed", "existence_random", "direction")
@@ -119,13 +122,9 @@ def run_cell(
         Of :class:`~finsler.learn.links.LinkPredictor`; the table is made without options.
     """
     path = Path(folder) / f"{cell.name}.json"
-    if path.is_file():
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if result.get("options") != options:
-            raise ValueError(
-                f"{path.name} holds a run with other options ({result.get('options')}); remove it or use another folder."
-            )
-        return result
+    kept = kept_result(path, "options", options)
+    if kept is not None:
+        return kept
     from finsler.learn.baselines import run_baselines
     from finsler.learn.links import LinkPredictor
     from finsler.learn.tasks import split_links
@@ -162,8 +161,7 @@ def run_cell(
             "test_pairs": len(split.test_pairs),
         },
     }
-    text = json.dumps(result, indent=1) + "\n"
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_result(path, result)
     return result
 
 
@@ -205,8 +203,8 @@ def run_table2(
             loaded = (cell.graph, *link_data(cell.graph))
         graph, features = (None, None) if loaded is None else loaded[1:]
         run_cell(cell, folder, graph=graph, features=features, n_jobs=n_jobs, device=device, verbose=verbose)
-        _write_table(table, folder)
-    _write_table(table, folder)
+        write_text(table, table_markdown(read_results(folder)))
+    write_text(table, table_markdown(read_results(folder)))
     progress.close(f"{len(cells)} cells")
     return table
 
@@ -273,6 +271,19 @@ def _mean(values: list[float]) -> str:
     return f"{np.mean(values):.1f}{spread}"
 
 
-def _write_table(path: Path, folder: Path) -> None:
-    text = table_markdown(read_results(folder))
-    write_atomically(path, lambda file: file.write(text.encode()))
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the cells that the arguments ask for."""
+    parser = command(__doc__, "output/table2")
+    parser.add_argument("--graphs", nargs="+", choices=NAMES, default=tuple(NAMES), help="all six by default")
+    parser.add_argument("--splits", nargs="+", type=int, default=SPLITS, help="0 to 9 by default")
+    parser.add_argument("--forests", nargs="+", choices=("random", "index"), default=("random",))
+    given = parser.parse_args(arguments)
+    verbose = False if given.quiet else "auto"
+    table = run_table2(
+        given.graphs, given.splits, given.forests, given.out, n_jobs=given.n_jobs, verbose=verbose
+    )
+    show(table, given.quiet)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Trivial scores against loops, the closed form, and published networks where their package is installed."""
+"""Trivial scores against loops, and the closed form."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from finsler.learn.baselines import (
 from finsler.learn.heights import springrank
 from finsler.learn.tasks import split_links
 
-import published
 from helpers import SHARED, slow_distance
-from published import digcn, magnet, training_pairs
 
 
 def citations(seed, n=150, reach=30, degree=5):
@@ -127,41 +125,6 @@ def test_random_orientation_gives_fifty():
     assert scores["closed_form"]["existence_random"] > 75  # where links are can still be told
 
 
-@pytest.mark.parametrize("task", ["direction", "existence"])
-def test_training_pairs_come_from_observed_arcs(task):
-    arcs = np.concatenate([citations(5), [[0, 149], [149, 0]]])
-    split = split_links(arcs)
-    examples = training_pairs(split, task, np.random.default_rng(0))
-    seen = {tuple(a) for a in split.observed.tolist()}
-    positives = {tuple(p) for p in examples.pairs[examples.labels].tolist()}
-    negatives = {tuple(p) for p in examples.pairs[~examples.labels].tolist()}
-    one_way = {p for p in seen if p[::-1] not in seen}
-    assert not negatives & seen
-    assert all(i != j for i, j in negatives)
-    assert len(positives) == len(negatives)
-    if task == "direction":
-        assert positives == one_way
-        assert negatives == {p[::-1] for p in one_way}
-    else:
-        assert positives == seen
-        backward = sum(p[::-1] in seen for p in negatives)
-        assert backward == len(seen) // 3
-
-
-@pytest.mark.parametrize("train", [magnet, digcn])
-def test_a_missing_package_is_named(train, monkeypatch):
-    original = published.import_module
-
-    def without(name, *arguments):
-        if name.startswith("torch_geometric_signed_directed"):
-            raise ImportError(name)
-        return original(name, *arguments)
-
-    monkeypatch.setattr(published, "import_module", without)
-    with pytest.raises(ImportError, match="pip install torch-geometric-signed-directed"):
-        train(split_links(citations(0)))
-
-
 def test_no_torch_at_import():
     """The splits, structure and trivial scores work where torch is not installed."""
     code = """
@@ -179,19 +142,6 @@ print(run_baselines(split_links(arcs), n_jobs=1)["springrank"]["direction"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "100.0\n", done.stderr
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("train", [magnet, digcn])
-def test_published_networks_learn_direction(train):
-    pytest.importorskip("torch_geometric_signed_directed")
-    rng = np.random.default_rng(0)  # they start from degrees, so some nodes are cited more than others
-    arcs = np.array([(i, j) for i in range(300) for j in np.flatnonzero(rng.random(300) < 0.1) if j < i // 4])
-    split = split_links(arcs)
-    first = train(split, epochs=40, verbose=False)
-    assert set(first) == {"direction", "existence_mixed", "existence_random"}
-    assert first["direction"] > 60
-    assert first == train(split, epochs=40, verbose=False)
 
 
 def test_closed_form_on_cora():

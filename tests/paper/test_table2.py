@@ -66,7 +66,7 @@ def test_other_settings_are_not_mixed(small, tmp_path):
     cell = Cell("grqc", "index", 3)
     assert cell.name == "grqc-index-split3"
     run_cell(cell, tmp_path)
-    with pytest.raises(ValueError, match="holds a run with other options"):
+    with pytest.raises(ValueError, match="holds a run with other settings"):
         run_cell(cell, tmp_path, epochs=3)
     with pytest.raises(ValueError, match="graph='pubmed' is not a known graph"):
         Cell("pubmed", "random", 0)
@@ -84,3 +84,16 @@ def test_table_averages_over_splits():
     text = table_markdown([result(0, 90.0), result(1, 92.0)])
     assert "| **Cora**, random | 2 | **finsler** | **91.0 ± 1.4** |" in text
     assert "SpringRank | 91.0 ± 1.4" in text
+    assert "| | | the paper's method | 95.2 | | 95.1 | |" in text
+    assert "| **Cora**, random | 1 | **finsler** | **90.0** |" in table_markdown([result(0, 90.0)])
+
+
+def test_a_cell_runs_from_a_graph_to_a_file(tmp_path):
+    graph = as_digraph([(i, (i + step) % 40) for i in range(40) for step in (1, 2, 5)])
+    cell = Cell("cora", "random", 0)
+    found = run_cell(
+        cell, tmp_path, graph=graph, n_jobs=1, verbose=False, n_components=4, epochs=2, encoder="direct"
+    )
+    assert json.loads((tmp_path / f"{cell.name}.json").read_text()) == found
+    assert set(found["test"]) == set(table2.TASKS)
+    assert set(table2.BASELINES) - set(found["baselines"]) == {"closed_form_features"}

@@ -1,10 +1,10 @@
 """Is `LinkPredictor().fit(G, features)`, with nothing set, as good as the table? One process per graph.
 
-    python paper/results/table2/defaults.py [GRAPH ...]
+    python paper/defaults.py [GRAPH ...]
 
 For each split the arcs that training sees in the table (neither test nor validation pairs) are fitted with default options,
 so that the model holds out validation pairs of its own, and the test pairs of the split are scored with `predict_proba`
-and `predict_direction`. Results are added to `defaults.json` beside this file, graph by graph; a graph that is in it is run
+and `predict_direction`. Results are added to `results/table2/defaults.json`, graph by graph; a graph that is in it is run
 again if it is named. The graphs are downloaded once, or read from the folder that the variable FINSLER_DATA names.
 """
 
@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from finsler._io import write_atomically
 from finsler.learn.scores import roc_auc
 
+from cells import write_text
 from table2 import NAMES, link_data
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "results" / "table2"
 RESULTS = FOLDER / "defaults.json"
 SPLITS = {"cora": (0, 1, 2), "citeseer": (0, 1, 2)}
 TASKS = {"existence": "existence_mixed", "direction": "direction"}
@@ -84,9 +84,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("graphs", nargs="*", help="all six by default")
+    parser.add_argument("graphs", nargs="*", metavar="GRAPH", help=f"of {', '.join(NAMES)}; all by default")
     parser.add_argument("--split", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if unknown := set(options.graphs) - set(NAMES):
+        parser.error(f"there is no graph {min(unknown)!r}; there are {', '.join(NAMES)}")
     if options.split is not None:
         print(json.dumps(run_split(options.graphs[0], options.split)))
         return
@@ -98,8 +100,7 @@ def main() -> None:
             kept = [result for result in kept if (result["graph"], result["split"]) != (name, split)]
             kept.append(json.loads(output.splitlines()[-1]))
             kept.sort(key=lambda result: (list(NAMES).index(result["graph"]), result["split"]))
-            text = json.dumps(kept, indent=1) + "\n"
-            write_atomically(RESULTS, lambda file, text=text: file.write(text.encode()))
+            write_text(RESULTS, json.dumps(kept, indent=1) + "\n")
     print(table_text(json.loads(RESULTS.read_text(encoding="utf-8"))))
 
 
