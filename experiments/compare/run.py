@@ -52,7 +52,7 @@ DIMENSIONS = (2, 3)
 
 def command(name: str, dims: int, starts: int) -> list[str]:
     """What follows ``finsler``, but for where the file is."""
-    return ["compare", f"{name}.csv", *CASES[name][1], "--dims", str(dims), "--starts", str(starts)]
+    return ["compare", f"{name}.csv", *CASES[name][1], "--n-components", str(dims), "--n-init", str(starts)]
 
 
 def run(folder: Path, starts: int) -> dict[str, dict[str, dict]]:
@@ -91,7 +91,7 @@ def pages(results: dict[str, dict[str, dict]]) -> str:
         ]
     parts += [
         "### In three dimensions",
-        "Normalized stress with `--dims 3`, the least of each column in bold.",
+        "Normalized stress with `--n-components 3`, the least of each column in bold.",
     ]
     columns = {name: {m["name"]: m for m in results[name]["3"]["models"]} for name in CASES}
     order = [m["name"] for m in results["flight_hours"]["3"]["models"]]

@@ -11,8 +11,8 @@ jobs=${2:-2}
 here=$(dirname "$0")
 mkdir -p "$here/results" "$here/maps"
 for name in cit_hepth soc_epinions1 arxiv_year npm_deps_2016 arxiv2023; do
-    finsler embed "$folder/$name.npz" --kind edges --hops --method sparse --pivots 100 --unreachable largest --connection weak \
-        --jobs "$jobs" --out "$here/maps/$name.npz" --force --json > "$here/results/$name.json"
-    finsler report "$folder/$name.npz" --kind edges --hops --jobs "$jobs" --json > "$here/results/$name.report.json"
+    finsler embed "$folder/$name.npz" --kind edges --hops --method sparse --n-pivots 100 --unreachable largest --connection weak \
+        --n-jobs "$jobs" --out "$here/maps/$name.npz" --force --json > "$here/results/$name.json"
+    finsler report "$folder/$name.npz" --kind edges --hops --n-jobs "$jobs" --json > "$here/results/$name.report.json"
 done
 python "$here/summarize.py"

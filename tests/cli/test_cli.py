@@ -18,9 +18,10 @@ import finsler
 from finsler.cli import data as cli_data
 from finsler.cli import main
 from finsler.cli import output as cli_output
-from finsler.cli.errors import Mistake, explain, one_line
+from finsler.cli.errors import explain
 from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours
+from finsler.errors import InputError
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 
 from helpers import done, mistake, run, shell
@@ -164,19 +165,19 @@ def test_options_reach_the_solver(small):
     closed = record("--solver", "classical", "--alpha", "0.3")
     assert (closed["status"], closed["alpha"]) == ("closed_form", 0.3)
     assert record("--solver", "classical")["alpha"] > 0
-    start = record("--init", "random", "--seed", "7", "--max-iter", "0", "--alpha", "0.1")
+    start = record("--init", "random", "--random-state", "7", "--max-iter", "0", "--alpha", "0.1")
     assert start["status"] == "max_iter"
     assert (
         start["stress"]
-        == record("--init", "random", "--seed", "7", "--max-iter", "0", "--alpha", "0.1")["stress"]
+        == record("--init", "random", "--random-state", "7", "--max-iter", "0", "--alpha", "0.1")["stress"]
     )
     assert (
         start["stress"]
-        != record("--init", "random", "--seed", "8", "--max-iter", "0", "--alpha", "0.1")["stress"]
+        != record("--init", "random", "--random-state", "8", "--max-iter", "0", "--alpha", "0.1")["stress"]
     )
     for name, power in (("inverse", 1), ("inverse-square", 2)):
         weights = np.where(np.eye(4), 0, np.where(np.eye(4), 1, values) ** -power)
-        assert record("--weights", name)["stress"] == pytest.approx(
+        assert record("--weighting", name)["stress"] == pytest.approx(
             embed_matrix(values, weights=weights).stress
         )
 
@@ -203,7 +204,9 @@ def test_weights_from_a_file(small):
     assert "finite and not negative; from 0 ('A')" in mistake("embed", small, "--weights", file, "--json")
     file.write_text(cli_output.matrix_csv(weights, [*"ABCE"]))
     assert "No row is labeled" in mistake("embed", small, "--weights", file, "--json")
-    assert "choose uniform, inverse" in mistake("embed", small, "--weights", "inverted", "--json")
+    assert "There is no file inverted" in mistake("embed", small, "--weights", "inverted", "--json")
+    both = mistake("embed", small, "--weights", file, "--weighting", "inverse", "--json")
+    assert both.startswith("--weighting: ")
 
 
 def test_a_map_tells_how_much_asymmetry_it_shows(small):
@@ -216,7 +219,7 @@ def test_a_map_tells_how_much_asymmetry_it_shows(small):
     small.write_text(cli_output.matrix_csv(D, [*"ABCDEFGHIJKL"]))
     best = f"{100 * finsler.asymmetry_report(D).gradient_share:.3g} % can be shown"
     said = {dim: done("embed", small, "--dim", dim, "--out", "-").stderr.splitlines()[-1] for dim in (2, 3)}
-    assert said[2].endswith(f"up to {best}: try --dim 3")
+    assert said[2].endswith(f"up to {best}: try n_components=3")
     assert said[3].endswith(f"up to {best}")
     small.write_text(cli_output.matrix_csv(D + D.T, [*"ABCDEFGHIJKL"]))
     assert "asymmetry" not in done("embed", small, "--out", "-").stderr
@@ -228,7 +231,7 @@ def test_missing_values(small):
     assert (
         "contains NaN or infinity: from 0 ('A') to 1 ('B') it is nan, which stands for an empty cell" in line
     )
-    assert "--missing mask" in line
+    assert "missing='mask'" in line
     D = [[0, np.nan, 4, 5], [2, 0, 2, 4], [4, 3, 0, 2], [5, 4, np.inf, 0]]
     for missing in ("mask", "hinge"):
         found = json.loads(done("embed", small, "--missing", missing, "--json").stdout)
@@ -257,7 +260,7 @@ def test_edges(tmp_path):
             {"unreachable": "largest", "connection": "weak"},
         ),
         (
-            ["--unreachable", "hinge", "--weights", "inverse"],
+            ["--unreachable", "hinge", "--weighting", "inverse"],
             {"unreachable": "hinge", "weighting": "inverse"},
         ),
     ):
@@ -269,7 +272,7 @@ def test_edges(tmp_path):
         np.testing.assert_allclose(found.coordinates, expected.coordinates, atol=1e-9)
     assert result.stderr.startswith("streets.csv: edges of a digraph with 5 nodes, 7 arcs, lengths 1 to 3\n")
     assert "4 ordered pairs without a path" in result.stderr
-    assert "--unreachable mask" in mistake("embed", file, "--unreachable", "raise", "--json")
+    assert "unreachable='mask'" in mistake("embed", file, "--unreachable", "raise", "--json")
     piped = done("embed", "-", "--out", "-", "--alpha", "0.3", input=file.read_text())
     assert len(piped.stdout.splitlines()) == 6
 
@@ -293,7 +296,7 @@ def sea(tmp_path):
 def test_points(sea):
     file, X, current = sea
     npz, png = file.with_suffix(".npz"), file.with_suffix(".png")
-    result = done("embed", file, "--out", npz, "--out", png, "--color", "depth", "--neighbors", "6")
+    result = done("embed", file, "--out", npz, "--out", png, "--color", "depth", "--n-neighbors", "6")
     said = "sea.csv: 60 points in 2 dimensions (x, y), with a current at each, attributes depth\n"
     assert result.stderr.startswith(said)
     expected = embed_points(X, current=current, n_neighbors=6)
@@ -308,13 +311,13 @@ def test_points_in_two_pieces_keep_labels_and_attributes(sea, monkeypatch):
     lines = file.read_text().splitlines()
     far = [f"q{i},{50 + i},50,0,0,{9}" for i in range(3)]
     file.write_text("\n".join([lines[0], *far, *lines[1:]]))
-    line = mistake("embed", file, "--neighbors", "2", "--json")
-    assert "--unreachable largest" in line
+    line = mistake("embed", file, "--n-neighbors", "2", "--json")
+    assert "unreachable='largest'" in line
     seen = {}
     monkeypatch.setattr(
         cli_output, "_draw", lambda e, path, attributes, color, title: seen.update(attributes, e=e)
     )
-    options = ["--neighbors", "2", "--unreachable", "largest", "--color", "depth"]
+    options = ["--n-neighbors", "2", "--unreachable", "largest", "--color", "depth"]
     done("embed", file, *options, "--out", file.with_suffix(".png"))
     labels = seen["e"].labels
     assert 3 < len(labels) < 60
@@ -341,7 +344,9 @@ def test_similarities(proximities):
         done("embed", erasmus, "--similarity", "gravity", "--zeros", "pseudocount", "--json").stdout
     )
     assert "zero" not in full["message"]
-    assert "goes with --similarity" in mistake("embed", erasmus, "--zeros", "keep", "--json")
+    assert mistake("embed", erasmus, "--zeros", "keep", "--json").startswith(
+        "--zeros: goes with --similarity"
+    )
     assert "transition or linear" in mistake(
         "embed", erasmus, "--similarity", "rank", "--diagonal", "use", "--json"
     )
@@ -573,12 +578,12 @@ def test_datasets_as_edges(proximities, tmp_path, monkeypatch):
         (SMALL.replace("2,4", "-2,4"), "Negative values in data passed to small.csv: from 1 ('B') to 2 ('C')"),
         (SMALL.replace("B,2,0,2,4", "B,,,,"), "contains NaN or infinity"),
         ("", "small.csv is empty."),
-        ("a,b,c,d\ne,f,g,h\n", "say which: --kind matrix"),
-        ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "--columns SOURCE,TARGET,LENGTH with a LENGTH among"),
-        ("a,b\nc,d\n", "Pass --unreachable largest, with --connection weak"),
+        ("a,b,c,d\ne,f,g,h\n", "kind='matrix'"),
+        ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "weight= one of"),
+        ("a,b\nc,d\n", "unreachable='largest'"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
         ("x,y,u,v\n0,0,0,0\n", "points need neighbors"),
-        ("source,target,length\na,b,-1\nb,a,2\n", "or use --hops to count arcs"),
+        ("source,target,length\na,b,-1\nb,a,2\n", "weight=None"),
         ("0,1\n1,0\n".replace("1", "1e200"), "rescale to ordinary magnitudes"),
     ],
 )  # fmt: skip
@@ -595,33 +600,33 @@ def test_data_that_are_wrong(small, text, words):
     [
         (["embed", "nothing.csv", "--out", "-"], "There is no file nothing.csv."),
         (["embed", ".", "--out", "-", "--kind", "matrix"], ". is a folder, not a file."),
-        (["embed", "small.csv"], "say where to write the map: --out map.html"),
+        (["embed", "small.csv"], "--out: say where to write the map"),
         (["embed", "small.csv", "--out", "map.gif"], "the suffix .gif is not known; known are .html .png .svg .pdf .csv"),
         (["embed", "small.csv", "--out", "map"], "the suffix (none) is not known"),
-        (["embed", "small.csv", "--out", "a.npz", "--out", "./a.npz"], "--out ./a.npz and --out a.npz are the same"),
-        (["embed", "small.csv", "--out", "-", "--out", "-"], "are the same"),
+        (["embed", "small.csv", "--out", "a.npz", "--out", "./a.npz"], "--out: ./a.npz is given twice"),
+        (["embed", "small.csv", "--out", "-", "--out", "-"], "--out: - is given twice"),
         (["embed", "small.csv", "--out", "no/where/a.npz"], "there is no folder no/where"),
-        (["embed", "small.csv", "--out", "small.csv", "--force"], "is the file that is read"),
-        (["embed", "small.csv", "--out", "old.npz"], "old.npz exists already; --force replaces it."),
+        (["embed", "small.csv", "--out", "small.csv", "--force"], "it is a file that is read"),
+        (["embed", "small.csv", "--out", "old.npz"], "--out: old.npz: it exists already; --force replaces it."),
         (["embed", "small.csv", "--out", "folder.npz"], "is a folder; name a file"),
         (["embed", "small.csv", "--out", "-", "--json"], "both write to stdout"),
         (["embed", "small.csv", "--json", "--kind", "graph"], "'graph' is not one of auto, matrix, edges, points. Try"),
         (["embed", "small.csv", "--json", "--alpha", "1.5"], "'1.5' is neither auto nor a number"),
-        (["embed", "small.csv", "--json", "--dim", "0"], "--dim"),
-        (["embed", "small.csv", "--json", "--dim", "9"], "--dim 9 needs at least as many points"),
-        (["embed", "small.csv", "--json", "--dim", "9", "--solver", "classical"], "--dim 9 needs at least as many"),
-        (["embed", "small.csv", "--json", "--hops"], "--hops goes with edges; small.csv is read as matrix."),
-        (["embed", "small.csv", "--json", "--unreachable", "mask"], "--unreachable goes with edges and points"),
-        (["embed", "small.csv", "--json", "--neighbors", "3"], "--neighbors goes with points"),
-        (["embed", "small.csv", "--json", "--diagonal", "use"], "goes with --similarity transition or linear"),
-        (["embed", "small.csv", "--json", "--color", "depth"], "there are no attributes; see --attributes"),
-        (["embed", "small.csv", "--json", "--weights", "inverse", "--solver", "classical"], "use --solver smacof"),
+        (["embed", "small.csv", "--json", "--dim", "0"], "--n-components"),
+        (["embed", "small.csv", "--json", "--dim", "9"], "n_components=9 needs at least as many points"),
+        (["embed", "small.csv", "--json", "--dim", "9", "--solver", "classical"], "--n-components: needs at least as many"),
+        (["embed", "small.csv", "--json", "--hops"], "--hops: goes with edges; small.csv is read as matrix."),
+        (["embed", "small.csv", "--json", "--unreachable", "mask"], "--unreachable: goes with edges and points"),
+        (["embed", "small.csv", "--json", "--n-neighbors", "3"], "--n-neighbors: goes with points"),
+        (["embed", "small.csv", "--json", "--diagonal", "use"], "--diagonal: use goes with"),
+        (["embed", "small.csv", "--json", "--color", "depth"], "--color: 'depth' is not an attribute"),
+        (["embed", "small.csv", "--json", "--weighting", "inverse", "--solver", "classical"], "--solver: classical needs"),
         (["embed", "small.csv", "--json", "--kind", "points"], "points need columns x, y"),
-        (["embed", "small.csv", "--json", "--kind", "edges"], "not a list of arcs: --kind matrix"),
+        (["embed", "small.csv", "--json", "--kind", "edges"], "not a list of arcs"),
         (["embed", "small.csv", "--json", "--time-limit", "0"], "time_limit"),
         (["embed", "small.csv", "--json", "--encoding", "klingon"], "not text in KLINGON"),
         (["embed", "old.npz", "--json"], "it is a saved map"),
-        (["report", "small.csv", "--hops"], "--hops goes with edges"),
+        (["report", "small.csv", "--hops"], "--hops: goes with edges"),
         (["report", "edges.txt", "--unreachable", "mask"], "does not go with a report of edges"),
         (["embed"], "Missing argument 'FILE'. Try 'finsler embed --help'."),
         (["embed", "small.csv", "--nothing"], "--nothing"),
@@ -650,7 +655,7 @@ def test_outputs_are_checked_before_anything_is_read(small, monkeypatch, out):
     line = mistake("embed", small, "--out", out)
     if out in ("map.png", "map.html"):
         needed = {"map.png": "matplotlib", "map.html": "plotly"}[out]
-        assert line == f"--out {out} needs {needed}: pip install 'finsler[plot]'"
+        assert line == f"--out: {out}: it needs {needed}: pip install 'finsler[plot]'"
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root may write anywhere")
@@ -708,24 +713,20 @@ def test_bugs_keep_their_traceback(small, monkeypatch, bug):
     assert isinstance(result.exception, KeyError | ValueError)
 
 
-def test_what_is_told_and_what_is_a_bug():
+def test_an_error_is_one_line_that_starts_with_the_option_to_blame():
     def caught(function, *args):
         with pytest.raises(Exception) as info:
             function(*args)
         return info.value
 
-    assert explain(caught(embed_matrix, [[1, 2]])).startswith("D must be a square matrix")
-    assert explain(
-        caught(embed_matrix([[0, 1], [2, 0]], alpha=0.1, labels=["a", "b"]).distance, "a", "c")
-    ).startswith("No point")
-    assert explain(caught(look_up)) is None
-    assert explain(caught(broadcast)) is None
-    assert explain(caught(int, "x")) is None
-    assert explain(ValueError("never raised")) is None
-    assert explain(Mistake("two\nlines")) == "two lines"
+    assert explain(InputError("two\nlines")) == "two lines"
     assert explain(caught(open, "/nothing")) == "There is no file /nothing."
     assert explain(caught(open, "/")) == "/: Is a directory."
-    assert one_line("Pass missing='mask' or n_components=3.") == "Pass --missing mask or --dim 3."
+    assert explain(MemoryError()) == "There is not enough memory."
+    blamed = InputError("must be at least 1, got 0.", argument="n_init")
+    assert str(blamed) == "n_init must be at least 1, got 0."
+    assert explain(blamed, {"n_init": "--n-init"}) == "--n-init: must be at least 1, got 0."
+    assert explain(blamed, {"tol": "--tol"}) == str(blamed)
 
 
 # --- processes -------------------------------------------------------------------------------------------------

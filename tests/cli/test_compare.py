@@ -58,10 +58,10 @@ def test_it_prints_one_table_and_the_verdict(times):
 
 
 def test_json_is_that_of_the_library(times):
-    found = json.loads(done(times, "--json", "--dims", 3, "--seed", 5, "--starts", 2).stdout)
+    found = json.loads(done(times, "--json", "--n-components", 3, "--random-state", 5, "--n-init", 2).stdout)
     table = compare_models(VALUES, 3, random_state=5, n_init=2, verbose=False)
     assert found["n_components"] == 3
-    assert found["seed"] == 5
+    assert found["random_state"] == 5
     assert found["input"] == "times.csv"
     assert found["verdict"] == table.verdict
     for model in found["models"]:
@@ -100,7 +100,7 @@ def test_it_reads_what_embed_reads(tmp_path):
 
 def test_weights(times):
     plain, weighted = (
-        json.loads(done(times, "--json", "--weights", weights).stdout)
+        json.loads(done(times, "--json", "--weighting", weights).stdout)
         for weights in ("uniform", "inverse-square")
     )
     stress = [{m["name"]: m["normalized_stress"] for m in t["models"]}["randers"] for t in (plain, weighted)]
@@ -116,7 +116,7 @@ def test_mistakes(times, tmp_path):
     assert "use mask" in mistake(times, "--unreachable", "hinge")
     assert "table goes to stdout anyway" in mistake(times, "--out", "-")
     assert "known are .json .md .txt" in mistake(times, "--out", tmp_path / "x.png")
-    assert "--dims" in mistake(times, "--dims", 0)
+    assert "--n-components" in mistake(times, "--n-components", 0)
     assert "2 points" in mistake("-", input=",A,B\nA,0,1\nB,2,0\n")
 
 
@@ -146,4 +146,4 @@ def test_the_page_of_the_models_shows_the_last_run():
 def test_the_help_is_there():
     text = done("--help").stdout
     assert "finsler compare times.csv" in text
-    assert "--dims" in text
+    assert "--n-components" in text

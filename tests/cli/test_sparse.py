@@ -20,7 +20,7 @@ def arcs(tmp_path):
 
 def test_a_sparse_map_with_its_held_out_score(arcs, tmp_path, capsys):
     out = tmp_path / "map.npz"
-    code = run(["embed", str(arcs), "--method", "sparse", "--pivots", "20", "--out", str(out), "--json"])
+    code = run(["embed", str(arcs), "--method", "sparse", "--n-pivots", "20", "--out", str(out), "--json"])
     shown = capsys.readouterr()
     assert code == 0
     record = json.loads(shown.out)
@@ -32,7 +32,7 @@ def test_a_sparse_map_with_its_held_out_score(arcs, tmp_path, capsys):
 
 def test_large_graphs_are_sparse_and_say_so(arcs, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("finsler.cli.sparse.DENSE_NODES", 100)
-    assert run(["embed", str(arcs), "--out", str(tmp_path / "map.csv"), "--pivots", "20"]) == 0
+    assert run(["embed", str(arcs), "--out", str(tmp_path / "map.csv"), "--n-pivots", "20"]) == 0
     assert "so it is a sparse map, with 20 pivots" in capsys.readouterr().err
     table = np.genfromtxt(tmp_path / "map.csv", delimiter=",", names=True)
     assert len(table) > 380
@@ -52,10 +52,10 @@ def test_a_sampled_report(arcs, capsys):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        (["--pivots", "5"], "--pivots goes with --method sparse"),
-        (["--method", "sparse", "--solver", "classical"], "--solver classical goes with --method dense"),
-        (["--method", "sparse", "--starts", "3"], "--starts 3 goes with --method dense"),
-        (["--method", "sparse", "--weights", "w.csv"], "a sparse map takes uniform"),
+        (["--n-pivots", "5"], "--n-pivots: goes with --method sparse"),
+        (["--method", "sparse", "--solver", "classical"], "--solver: goes with --method dense"),
+        (["--method", "sparse", "--n-init", "3"], "--n-init: goes with --method dense"),
+        (["--method", "sparse", "--weights", "w.csv"], "--weights: goes with --method dense"),
         (["--method", "quick"], "is not one of"),
     ],
 )
@@ -68,6 +68,6 @@ def test_a_matrix_has_no_pivots(tmp_path, capsys):
     path = tmp_path / "m.csv"
     path.write_text(",a,b\na,0,1\nb,2,0\n")
     assert run(["embed", str(path), "--method", "sparse", "--out", str(tmp_path / "map.csv")]) == 2
-    assert "--method sparse goes with edges" in capsys.readouterr().err
+    assert "--method: sparse goes with edges" in capsys.readouterr().err
     assert run(["report", str(path), "--sample", "3"]) == 2
-    assert "--sample goes with edges" in capsys.readouterr().err
+    assert "--sample: goes with edges" in capsys.readouterr().err

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.cli.errors import Mistake, say
+from finsler.cli.errors import say
+from finsler.cli.options import given
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import (
     DIAGONAL_TOLERANCE,
@@ -22,6 +22,7 @@ from finsler.data.matrix import (
 from finsler.data.similarities import dissimilarities_from
 from finsler.data.tables import LABELS, Table, attribute, check_labels, is_number, read_table, read_text
 from finsler.embedding import Embedding
+from finsler.errors import InputError
 from finsler.estimators.mds import FinslerMDS
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distances
@@ -43,7 +44,9 @@ class Reading:
     """Options that say what a file holds and how to measure in it; None is "as usual for its kind"."""
 
     kind: str = "auto"
-    columns: str | None = None
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
     encoding: str | None = None
     similarity: str | None = None
     zeros: str | None = None
@@ -52,10 +55,26 @@ class Reading:
     unreachable: str | None = None
     connection: str | None = None
     hops: bool = False
-    neighbors: int | None = None
-    weights: str = "uniform"
-    jobs: int | None = None
+    n_neighbors: int | None = None
+    weighting: str = "uniform"
+    weights: str | None = None
+    n_jobs: int | None = None
     quiet: bool = False
+
+    @classmethod
+    def of(cls, context: Any, **fixed: Any) -> Reading:
+        """Options of a command."""
+        return cls(**{**given(context, *(field.name for field in fields(cls))), **fixed})
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Names of the columns of edges, if given."""
+        if self.source is None and self.target is None:
+            return None
+        if self.source is None or self.target is None:
+            lost = "source" if self.source is None else "target"
+            raise InputError("--source and --target go together.", argument=lost)
+        return [self.source, self.target, *([] if self.weight is None else [self.weight])]
 
     @property
     def verbose(self) -> bool | str:
@@ -72,24 +91,26 @@ _GOES_WITH = {
     "unreachable": ("edges", "points"),
     "connection": ("edges",),
     "hops": ("edges",),
-    "neighbors": ("points",),
+    "n_neighbors": ("points",),
+    "source": ("edges",),
+    "target": ("edges",),
+    "weight": ("edges",),
 }
 
 
 def read_input(file: str, reading: Reading) -> Table:
     """Read the file (``-`` is stdin), say what it is, and refuse options that do not go with it."""
-    columns = None if reading.columns is None else [name.strip() for name in reading.columns.split(",")]
     source: Any = sys.stdin.buffer if file == "-" else file
-    table = read_table(source, reading.kind, columns=columns, encoding=reading.encoding)
+    table = read_table(source, reading.kind, columns=reading.columns, encoding=reading.encoding)
     if not reading.quiet:
         say(table.describe())
     for option, kinds in _GOES_WITH.items():
         if getattr(reading, option) and table.kind not in kinds:
-            raise Mistake(
-                f"--{option} goes with {' and '.join(kinds)}; {table.name} is read as {table.kind}."
+            raise InputError(
+                f"goes with {' and '.join(kinds)}; {table.name} is read as {table.kind}.", argument=option
             )
     if reading.zeros and not reading.similarity:
-        raise Mistake("--zeros goes with --similarity: it says what a count of zero means.")
+        raise InputError("goes with --similarity: it says what a count of zero means.", argument="zeros")
     return table
 
 
@@ -97,11 +118,12 @@ def plain_distances(table: Table, reading: Reading) -> tuple[Array, list[Any] | 
     """All distances with their labels, for a look at them: NaN where missing, inf where there is no way."""
     if table.graph is not None:
         if reading.unreachable:
-            raise Mistake(
-                "--unreachable does not go with a report of edges, which counts the pairs without a path."
+            raise InputError(
+                "does not go with a report of edges, which counts the pairs without a path.",
+                argument="unreachable",
             )
         method: Any = "bfs" if reading.hops else "auto"
-        D = shortest_paths(table.graph.matrix, method=method, n_jobs=reading.jobs, verbose=reading.verbose)
+        D = shortest_paths(table.graph.matrix, method=method, n_jobs=reading.n_jobs, verbose=reading.verbose)
         return D, table.graph.nodes
     if table.kind == "points":
         data = _point_distances(table, reading)
@@ -110,33 +132,30 @@ def plain_distances(table: Table, reading: Reading) -> tuple[Array, list[Any] | 
     return _from_counts(table, reading) if reading.similarity else table.values, table.labels
 
 
-def prepare(table: Table, reading: Reading) -> tuple[Dissimilarities, dict[str, Array]]:
-    """Dissimilarities with their weights, ready for a solver, and the attributes of their points."""
-    attributes: dict[str, Array] = {}
+def prepare(table: Table, reading: Reading) -> Dissimilarities:
+    """Dissimilarities with their weights, ready for a solver."""
+    if reading.weights is not None and reading.weighting != "uniform":
+        raise InputError("goes without --weights FILE.", argument="weighting")
     if table.kind == "matrix":
         data = _matrix_distances(table, reading)
     elif table.kind == "points":
         data = _point_distances(table, reading)
-        assert table.values is not None
-        points = LabelIndex(table.labels, len(table.values))
-        kept = points.positions(_names(data.labels, data.n_points))
-        attributes = {name: values[kept] for name, values in table.attributes.items()}
     else:
         data = graph_distances(
             table.graph,
             hops=reading.hops,
             unreachable=reading.unreachable or "mask",
             connection=reading.connection or "strong",
-            n_jobs=reading.jobs,
+            n_jobs=reading.n_jobs,
             verbose=reading.verbose,
         )
-    if reading.weights in WEIGHTINGS:
-        data = replace(data, weights=weigh(data, WEIGHTINGS[reading.weights]))
+    if reading.weights is None:
+        data = replace(data, weights=weigh(data, WEIGHTINGS[reading.weighting]))
     elif table.kind != "matrix":
-        W = _read_weights(reading, data)
+        W = _read_weights(reading.weights, reading.encoding, data)
         known = np.ones(W.shape) if data.weights is None else data.weights
         data = replace(data, weights=np.where(known > 0, W, 0.0))
-    return data, attributes
+    return data
 
 
 def _matrix_distances(table: Table, reading: Reading) -> Dissimilarities:
@@ -144,7 +163,7 @@ def _matrix_distances(table: Table, reading: Reading) -> Dissimilarities:
     D = _from_counts(table, reading) if reading.similarity else _without_diagonal(table, reading)
     missing = reading.missing or ("mask" if reading.similarity else "raise")
     plain = Dissimilarities(D, None, table.labels)
-    W = None if reading.weights in WEIGHTINGS else _read_weights(reading, plain)
+    W = None if reading.weights is None else _read_weights(reading.weights, reading.encoding, plain)
     data = as_dissimilarities(D, W, labels=table.labels, missing=missing, name=table.name)
     facts = data.provenance.having(kind="matrix", similarity=reading.similarity or "")
     return replace(data, provenance=facts)
@@ -154,7 +173,7 @@ def _without_diagonal(table: Table, reading: Reading) -> Array:
     """The matrix with a zero diagonal; where it holds anything else, the user must say that it means nothing."""
     assert table.values is not None
     if reading.diagonal == "use":
-        raise Mistake("--diagonal use goes with --similarity transition or linear.")
+        raise InputError("use goes with --similarity transition or linear.", argument="diagonal")
     D = table.values.copy()
     diagonal = np.diagonal(D).copy()
     np.fill_diagonal(D, 0)
@@ -163,7 +182,7 @@ def _without_diagonal(table: Table, reading: Reading) -> Array:
     if wrong.size and reading.diagonal != "ignore":
         i = int(wrong[0])
         point = f"point {i + 1}" if table.labels is None else repr(table.labels[i])
-        raise Mistake(
+        raise InputError(
             f"{table.name}: the diagonal is not zero: from {point} to itself it is {diagonal[i]:g}. If it means nothing, "
             "--diagonal ignore; if these are counts or similarities, --similarity gravity (or transition, rank, linear)."
         )
@@ -184,7 +203,7 @@ def _from_counts(table: Table, reading: Reading) -> Array:
     options: dict[str, Any] = {"zeros": reading.zeros or "missing"}
     if reading.diagonal == "use":
         if reading.similarity not in ("transition", "linear"):
-            raise Mistake("--diagonal use goes with --similarity transition or linear.")
+            raise InputError("use goes with --similarity transition or linear.", argument="diagonal")
         options["diagonal"] = "use"
     assert table.values is not None
     names = _names(table.labels, len(table.values))
@@ -197,19 +216,20 @@ def _point_distances(table: Table, reading: Reading) -> Dissimilarities:
     assert table.values is not None
     n = len(table.values)
     if n < 2:
-        raise Mistake(f"{table.name}: points need neighbors; there is only one.")
+        raise InputError(f"{table.name}: points need neighbors; there is only one.")
     unreachable = reading.unreachable or "raise"
     if unreachable not in ("raise", "largest"):
-        raise Mistake(
-            f"--unreachable {unreachable} goes with edges; for points in several pieces it is raise or largest, or take "
-            "more --neighbors."
+        raise InputError(
+            f"{unreachable} goes with edges; for points in several pieces it is raise or largest, or take more "
+            "--n-neighbors.",
+            argument="unreachable",
         )
     data = geodesic_distances(
         table.values,
         **({table.vector_kind: table.vectors} if table.vector_kind else {}),  # type: ignore[arg-type]
-        n_neighbors=reading.neighbors or min(10, n - 1),
+        n_neighbors=reading.n_neighbors or min(10, n - 1),
         unreachable=unreachable,
-        n_jobs=reading.jobs,
+        n_jobs=reading.n_jobs,
         verbose=reading.verbose,
     )
     rows = range(n) if data.labels is None else data.labels  # of the points kept
@@ -221,13 +241,9 @@ def _names(labels: Sequence[Any] | None, n: int) -> list[Any]:
     return list(range(n)) if labels is None else list(labels)
 
 
-def _read_weights(reading: Reading, data: Dissimilarities) -> Array:
+def _read_weights(file: str, encoding: str | None, data: Dissimilarities) -> Array:
     """Matrix of weights from a file, in the order of the data."""
-    if not Path(reading.weights).exists():
-        raise Mistake(
-            f"--weights {reading.weights}: there is no such file; or choose {', '.join(WEIGHTINGS)}."
-        )
-    table = read_table(reading.weights, "matrix", encoding=reading.encoding)
+    table = read_table(file, "matrix", encoding=encoding)
     assert table.values is not None
     W = table.values.copy()
     np.fill_diagonal(W, 0)  # where it means nothing
@@ -236,10 +252,10 @@ def _read_weights(reading: Reading, data: Dissimilarities) -> Array:
         order = [rows.from_text(str(label), table.name) for label in data.labels]
         W = W[np.ix_(order, order)]
     if len(W) != data.n_points:
-        raise Mistake(f"{table.name}: weights for {len(W)} points, where the data have {data.n_points}.")
+        raise InputError(f"{table.name}: weights for {len(W)} points, where the data have {data.n_points}.")
     if not (np.isfinite(W) & (W >= 0)).all():
         i, j = np.argwhere(~(np.isfinite(W) & (W >= 0)))[0]
-        raise Mistake(
+        raise InputError(
             f"{table.name}: weights must be finite and not negative; from {data.name(i)} to {data.name(j)} it is {W[i, j]}."
         )
     return W
@@ -247,58 +263,81 @@ def _read_weights(reading: Reading, data: Dissimilarities) -> Array:
 
 @dataclass(frozen=True)
 class Fitting:
-    """Options of the solvers."""
+    """Options of the solvers; None is "as usual"."""
 
-    dim: int = 2
-    alpha: float | str = "auto"
+    n_components: int | None = None
+    alpha: float | str | None = None
     solver: str = "smacof"
-    init: str = "classical"
-    starts: int = 1
-    seed: int = 0
-    max_iter: int | None = None  # None: what the solver thinks best
+    init: str | None = None
+    n_init: int | None = None
+    random_state: int = 0
+    max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
-    jobs: int | None = None
+    n_jobs: int | None = None
     verbose: bool | str = "auto"
+
+    @classmethod
+    def of(cls, context: Any) -> Fitting:
+        """Options of a command."""
+        verbose = False if context.params["quiet"] else "auto"
+        return cls(**given(context, *(field.name for field in fields(cls))), verbose=verbose)
 
     def chosen(self, *names: str) -> dict[str, Any]:
         """Those of the named options that the user gave."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
+    def settled(self, table: Table) -> Fitting:
+        """Dimension and alpha, by default those of the recipes: sheets of points hardly determine alpha."""
+        size, alpha = self.n_components, self.alpha
+        if table.kind == "points" and table.values is not None:
+            size = size or min(table.values.shape[1], 2) + 1  # a sheet, and an axis in which it is tilted
+            alpha = 0.5 if alpha is None else alpha
+        return replace(self, n_components=size or 2, alpha="auto" if alpha is None else alpha)
 
-def settle(dim: int | None, alpha: str | None, table: Table) -> tuple[int, float | str]:
-    """Dimension and alpha, by default those of the recipes: sheets of points hardly determine alpha."""
-    if table.kind == "points" and table.values is not None:
-        dim = dim or min(table.values.shape[1], 2) + 1  # a sheet, and an axis in which it is tilted
-        alpha = alpha or "0.5"
-    return dim or 2, "auto" if alpha in (None, "auto") else float(alpha or 0)
+
+class Found(NamedTuple):
+    """A map, what else to say of it, and what else goes into its record."""
+
+    embedding: Embedding
+    lines: list[str]
+    record: dict[str, Any]
+
+
+def embed_table(
+    table: Table, reading: Reading, fitting: Fitting, method: str | None, n_pivots: int | None
+) -> Found:
+    """Find the map of a table."""
+    from finsler.cli import sparse
+
+    fitting = fitting.settled(table)
+    if sparse.is_sparse(table, method or "auto", n_pivots):
+        sparse.refuse(fitting)
+        embedding, scores = sparse.solve(table, reading, fitting, method or "auto", n_pivots or 100)
+        return Found(embedding, [str(scores)], {"held_out": scores.to_dict()})
+    data = prepare(table, reading)
+    embedding = solve(data, fitting)
+    line = None if reading.quiet else asymmetry_line(data, embedding, fitting.n_jobs)
+    return Found(embedding, [] if line is None else [line], {})
 
 
 def solve(data: Dissimilarities, fitting: Fitting) -> Embedding:
     """Find the map. After Ctrl-C it is the best so far, with status "interrupted"."""
+    size, alpha = fitting.n_components or 2, "auto" if fitting.alpha is None else fitting.alpha
     if fitting.solver == "classical":
         if data.weights is not None:
-            raise Mistake("--solver classical needs all pairs and equal weights; use --solver smacof.")
-        if fitting.dim > data.n_points:
-            raise Mistake(f"--dim {fitting.dim} needs at least as many points; there are {data.n_points}.")
-        alpha = fitting.alpha
+            raise InputError("classical needs all pairs and equal weights; use smacof.", argument="solver")
+        if size > data.n_points:
+            raise InputError(
+                f"needs at least as many points; there are {data.n_points}.", argument="n_components"
+            )
         if isinstance(alpha, str):  # the one that the closed form itself asks for
-            alpha = smacof(data, fitting.dim, alpha, max_iter=0, n_jobs=fitting.jobs, verbose=False).alpha
-        return Embedding.from_solution(classical(data, fitting.dim, alpha, n_jobs=fitting.jobs), data)
-    mds = FinslerMDS(
-        fitting.dim,
-        alpha=fitting.alpha,
-        init=fitting.init,
-        n_init=fitting.starts,
-        time_limit=fitting.time_limit,
-        n_jobs=fitting.jobs,
-        random_state=fitting.seed,
-        verbose=fitting.verbose,
-        **fitting.chosen("max_iter", "tol"),
-    )
+            alpha = smacof(data, size, alpha, max_iter=0, n_jobs=fitting.n_jobs, verbose=False).alpha
+        return Embedding.from_solution(classical(data, size, alpha, n_jobs=fitting.n_jobs), data)
+    names = ("init", "n_init", "random_state", "max_iter", "tol", "time_limit", "n_jobs", "verbose")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the message of the map says it all
-        return mds.fit(data).result_
+        return FinslerMDS(size, alpha=alpha, **fitting.chosen(*names)).fit(data).result_
 
 
 def asymmetry_line(data: Dissimilarities, result: Embedding, jobs: int | None) -> str | None:
@@ -312,8 +351,32 @@ def asymmetry_line(data: Dissimilarities, result: Embedding, jobs: int | None) -
     shown = max(shown, 0.0)
     line = f"  shows {100 * shown:.3g} % of the asymmetry; up to {100 * report.gradient_share:.3g} % can be shown"
     if report.gradient_share - shown > 0.2:
-        line += f": try --dim {result.n_components + 1}"
+        line += f": try n_components={result.n_components + 1}"
     return line
+
+
+def table_labels(table: Table) -> tuple[list[Any] | None, int]:
+    """Labels of the points of a table, and how many there are."""
+    if table.graph is not None:
+        return table.graph.labels, table.graph.n_nodes
+    assert table.values is not None
+    return table.labels, len(table.values)
+
+
+def attributes_of(table: Table, file: str | None, encoding: str | None) -> dict[str, Array]:
+    """Attributes of the points of a table: its own, and those in a file."""
+    if file is None:
+        return table.attributes
+    return {**table.attributes, **read_attributes(file, *table_labels(table), encoding)}
+
+
+def on_map(attributes: dict[str, Array], table: Table, embedding: Embedding) -> dict[str, Array]:
+    """Attributes of those points of a table that are on its map."""
+    labels, n = table_labels(table)
+    if embedding.n_points == n:
+        return attributes
+    kept = LabelIndex(labels, n).positions(_names(embedding.labels, embedding.n_points))
+    return {name: values[kept] for name, values in attributes.items()}
 
 
 def read_attributes(
@@ -330,7 +393,7 @@ def read_attributes(
         where = f'{text.name}, column "{header[key]}"'
         rows = [rows[index.from_text(str(label), where)] for label in labels]
     elif len(rows) != n:
-        raise Mistake(f"{text.name}: {len(rows)} rows for {n} points.")
+        raise InputError(f"{text.name}: {len(rows)} rows for {n} points.")
     return {
         header[k] or f"column {k + 1}": attribute(text, [(row, cells[k]) for row, cells in rows], k)
         for k in range(text.width)
@@ -353,7 +416,7 @@ def read_new_points(
         points = LabelIndex(embedding.labels, embedding.n_points)
         columns = [points.from_text(name, f"{text.name}, header") for name in top[side:]]
     elif text.width - side != len(names):
-        raise Mistake(
+        raise InputError(
             f"{text.name}: {text.width} columns without names, where the map has {len(names)} points; name the columns by "
             "the labels of the map."
         )
@@ -366,7 +429,7 @@ def read_new_points(
         values.append(line)
         labels.append(cells[0])
     if not values:
-        raise Mistake(f"{text.name} holds no points.")
+        raise InputError(f"{text.name} holds no points.")
     if side:
         check_labels(labels, text.name)
     return (labels if side else None), np.array(values)

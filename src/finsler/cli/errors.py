@@ -1,74 +1,42 @@
-"""What the command line says when something is wrong: one line for the user's mistakes, a traceback for ours."""
+"""What the command line says when something is wrong: one line for what the user can mend, a traceback for bugs."""
 
 from __future__ import annotations
 
-import dis
-import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-# The library names arguments; on the command line these are options.
-_WORDS = [
-    (r"\b(missing|unreachable|connection|zeros|kind|diagonal)='([\w-]+)'", r"--\1 \2"),
-    (r"\bweighting='([\w-]+)'", r"--weights \1"),
-    (r"\bGive weight= one of", "Give --columns SOURCE,TARGET,LENGTH with a LENGTH among"),
-    (r", or None to count arcs", ""),
-    (r"; embed_matrix reads it", ": --kind matrix"),
-    (r"\bweight=None\b", "--hops"),
-    (r"\bn_components=(\d+)", r"--dim \1"),
-    (r"\bn_neighbors=(\d+)", r"--neighbors \1"),
-    (r"\bcolumns=", "--columns"),
-    (r"\bencoding=", "--encoding"),
-    (r"^Finsler(MDS|Isomap): ", ""),
-]
-# Errors by which the library, and the checks of scikit-learn and pooch, tell what is wrong with what they were given.
-_TOLD = (ValueError, TypeError, KeyError, IndexError, ImportError)
+from finsler.errors import InputError, MissingExtraError
+
+MENDABLE = (InputError, MissingExtraError, OSError, MemoryError)
 
 
-class Mistake(Exception):
-    """A mistake of the user, told in one line."""
+def explain(error: BaseException, options: Mapping[str, str] | None = None) -> str:
+    """Put an error that the user can mend on one line.
 
-
-def explain(error: BaseException) -> str | None:
-    """One line for an error that the user can do something about; None for a bug.
-
-    Errors of the operating system and a lack of memory are always such. Others are if our code, or a check of
-    scikit-learn or pooch, raised them by a ``raise`` of its own: what numpy throws in the midst of a computation, or a
-    failed look-up, is a bug.
+    Parameters
+    ----------
+    error : one of MENDABLE
+    options : mapping of str to str, optional
+        Option by the name of its argument: ``{"n_components": "--n-components"}``. If the error blames one of these
+        arguments, the line starts with the option.
     """
-    if isinstance(error, Mistake):
-        return one_line(str(error))
-    if isinstance(error, MemoryError):
-        return one_line(str(error) or "There is not enough memory.")
-    if isinstance(error, OSError):
-        if error.errno is None or error.strerror is None:
-            return one_line(str(error))
-        if isinstance(error, FileNotFoundError) and error.filename:
-            return f"There is no file {error.filename}."
-        return one_line(f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}.")
-    if isinstance(error, _TOLD) and _raised_on_purpose(error):
-        return one_line(str(error.args[0]) if error.args else str(error))
-    return None
-
-
-def _raised_on_purpose(error: BaseException) -> bool:
-    trace = error.__traceback__
-    if trace is None:
-        return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-    instruction = trace.tb_frame.f_code.co_code[trace.tb_lasti]
-    return package in ("finsler", "sklearn", "pooch") and dis.opname[instruction] == "RAISE_VARARGS"
+    text = str(error)
+    if isinstance(error, InputError) and error.argument and error.argument in (options or {}):
+        text = f"{(options or {})[error.argument]}: {text.removeprefix(error.argument).lstrip()}"
+    elif isinstance(error, MemoryError) and not text:
+        text = "There is not enough memory."
+    elif isinstance(error, FileNotFoundError) and error.filename:
+        text = f"There is no file {error.filename}."
+    elif isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    return one_line(text)
 
 
 def one_line(text: str) -> str:
-    """Put a message of the library in the words of the command line, on one line."""
-    for pattern, words in _WORDS:
-        text = re.sub(pattern, words, text)
+    """Put a text on one line."""
     return " ".join(text.split())
 
 

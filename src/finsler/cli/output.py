@@ -8,13 +8,14 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from finsler._io import write_atomically
-from finsler.cli.errors import Mistake, explain, say
+from finsler.cli.errors import MENDABLE, explain, say
+from finsler.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,12 @@ class Target(NamedTuple):
 
 
 def plan(
-    outs: Sequence[str], *, force: bool, inputs: Sequence[str] = (), known: Sequence[str] = KNOWN
+    outs: Sequence[str],
+    *,
+    force: bool,
+    inputs: Sequence[str | None] = (),
+    known: Sequence[str] = KNOWN,
+    json: bool = False,
 ) -> list[Target]:
     """Check where output goes, before the work begins.
 
@@ -45,43 +51,47 @@ def plan(
         Paths as the user gave them; ``-`` is CSV to stdout.
     force : bool
         Whether existing files may be replaced.
-    inputs : sequence of str
+    inputs : sequence of str or None
         Files that are read, and so never written.
     known : sequence of str
         Suffixes that make sense here.
+    json : bool
+        Whether stdout is taken by JSON.
     """
     targets: list[Target] = []
-    seen: dict[Any, str] = {}
-    read = {Path(name).resolve() for name in inputs if name != "-"}
+    read = {Path(name).resolve() for name in inputs if name not in (None, "-")}
     for out in outs:
-        path = None if out == "-" else Path(out)
-        key = path and path.resolve()
-        if key in seen:
-            raise Mistake(f"--out {out} and --out {seen[key]} are the same; give each output once.")
-        seen[key] = out
-        if path is None:
-            targets.append(Target(None, ".csv"))
-            continue
-        suffix = path.suffix.lower()
-        if suffix not in known:
-            raise Mistake(
-                f"--out {out}: the suffix {suffix or '(none)'} is not known; known are {' '.join(known)}, and - for CSV on "
-                "stdout."
-            )
-        if path.is_dir():
-            raise Mistake(f"--out {out} is a folder; name a file.")
-        if not path.parent.is_dir():
-            raise Mistake(f"--out {out}: there is no folder {path.parent}; make it first.")
-        if key in read:
-            raise Mistake(f"--out {out} is the file that is read.")
-        if path.exists() and not force:
-            raise Mistake(f"{out} exists already; --force replaces it.")
-        if not os.access(path.parent, os.W_OK):
-            raise Mistake(f"--out {out}: the folder {path.parent} cannot be written to.")
-        if not available(suffix):
-            raise Mistake(f"--out {out} needs {_NEEDS[suffix]}: pip install 'finsler[plot]'")
-        targets.append(Target(path, suffix))
+        target = Target(None, ".csv") if out == "-" else Target(Path(out), Path(out).suffix.lower())
+        if any(target.path == other.path or _same(target, other) for other in targets):
+            raise InputError(f"{out} is given twice; give each output once.", argument="out")
+        if target.path is None and json:
+            raise InputError("- and --json both write to stdout; give one of them.", argument="out")
+        if target.path is not None:
+            _check_path(target.path, force=force, read=read, known=known)
+        targets.append(target)
     return sorted(targets, key=lambda target: target.path is None)  # stdout last: a pipe may break
+
+
+def _same(a: Target, b: Target) -> bool:
+    return a.path is not None and b.path is not None and a.path.resolve() == b.path.resolve()
+
+
+def _check_path(path: Path, *, force: bool, read: set[Path], known: Sequence[str]) -> None:
+    suffix = path.suffix.lower()
+    checks = {
+        f"the suffix {suffix or '(none)'} is not known; known are {' '.join(known)}, and - for CSV on stdout.": (
+            suffix not in known
+        ),
+        "it is a folder; name a file.": path.is_dir(),
+        f"there is no folder {path.parent}; make it first.": not path.parent.is_dir(),
+        "it is a file that is read.": path.resolve() in read,
+        "it exists already; --force replaces it.": path.exists() and not force,
+        f"the folder {path.parent} cannot be written to.": not os.access(path.parent, os.W_OK),
+        f"it needs {_NEEDS.get(suffix)}: pip install 'finsler[plot]'": not available(suffix),
+    }
+    for problem, there in checks.items():
+        if there:
+            raise InputError(f"{path}: {problem}", argument="out")
 
 
 def available(suffix: str) -> bool:
@@ -119,14 +129,21 @@ def write(
             else:
                 _draw(embedding, path, attributes or {}, color, title)
             written += [] if path is None else [str(path)]
-        except Exception as error:
+        except MENDABLE as error:
             if failure is not None:
-                say(f"finsler: {path}: {explain(error) or error!r}")
+                say(f"finsler: {path}: {explain(error)}")
             failure = failure or error
     if written and not quiet:
         say(f"Written: {', '.join(written)}")
     if failure is not None:
         raise failure
+
+
+def check_color(color: str | None, attributes: Mapping[str, Any]) -> None:
+    """Refuse a color that is no attribute."""
+    if color is not None and color not in attributes:
+        there = f"there are {', '.join(attributes)}" if attributes else "there are none; see --attributes"
+        raise InputError(f"{color!r} is not an attribute of the points; {there}.", argument="color")
 
 
 def _draw(

@@ -1,19 +1,74 @@
-"""New points in a saved map, as a table and as a larger map."""
+"""``finsler place``: new points in a saved map, as a table and as a larger map."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
 
-from finsler.cli.errors import Mistake
-from finsler.cli.output import coordinates_csv
-from finsler.embedding import Embedding
-from finsler.solvers.placement import place
+from finsler.cli import options as opt
+from finsler.cli.errors import say
+from finsler.errors import InputError
 
-Rows = tuple[list[str] | None, NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from finsler.embedding import Embedding
+
+EXAMPLES = opt.examples(
+    "finsler place map.npz new.csv --out new_places.csv      a row per new point: its values to the points of the map",
+    "finsler place map.npz new.csv --from back.csv --out both.html      and from the points of the map to it",
+    "finsler place map.npz new.csv --out larger.npz --out -",
+)
+New = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[NEW.csv]",
+        help="A row per new point, a column per point of the map: values from row to column.",
+    ),
+]
+Back = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="FILE", help="The same for the other direction: values from column to row."
+    ),
+]
+
+
+def place(
+    map_file: opt.MapFile,
+    new: New = None,
+    back: Back = None,
+    out: opt.Outs = None,
+    force: opt.Force = False,
+    title: opt.Title = None,
+    encoding: opt.Encoding = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Place new points into a saved map.
+
+    CSV gets the new points: label, x1, ..., height, misfit (0 is perfect). All other files get the whole map with them.
+    """
+    from finsler.cli import data, output
+    from finsler.embedding import Embedding
+
+    if new is None and back is None:
+        raise InputError("give NEW.csv, --from FILE or both: new points need values to be placed by.")
+    targets = output.plan(out or ["-"], force=force, inputs=[map_file, new, back])
+    embedding = Embedding.load(map_file)
+    there, here = (None if f is None else data.read_new_points(f, embedding, encoding) for f in (new, back))
+    placed = place_points(embedding, there, here)
+    if not quiet:
+        points = "new point" if len(placed.labels) == 1 else "new points"
+        say(f"{len(placed.labels)} {points} among {embedding.n_points}: {', '.join(placed.labels[:8])}")
+    output.write(
+        targets, placed.whole, attributes={"placed": placed.groups}, color="placed", title=title, table=placed.table,
+        quiet=quiet,
+    )  # fmt: skip
+
+
+Rows = tuple["list[str] | None", "NDArray[Any]"]
 
 
 class Placed(NamedTuple):
@@ -30,20 +85,25 @@ def place_points(embedding: Embedding, there: Rows | None, back: Rows | None) ->
 
     The misfit of a point is the root of its stress over the squares of its values: 0 is perfect.
     """
+    import numpy as np
+
+    from finsler.cli.output import coordinates_csv
+    from finsler.solvers.placement import place
+
     to_fitted, from_fitted = (None if rows is None else rows[1] for rows in (there, back))
     names = [rows[0] for rows in (there, back) if rows is not None and rows[0] is not None]
     if len(names) == 2 and names[0] != names[1]:
-        raise Mistake(
+        raise InputError(
             "NEW.csv and --from must hold the same new points in the same order; their labels differ."
         )
     if to_fitted is not None and from_fitted is not None and len(to_fitted) != len(from_fitted):
-        raise Mistake(f"NEW.csv has {len(to_fitted)} new points, the file of --from {len(from_fitted)}.")
+        raise InputError(f"NEW.csv has {len(to_fitted)} new points, the file of --from {len(from_fitted)}.")
     solution = place(embedding.coordinates, embedding.drift, to_fitted=to_fitted, from_fitted=from_fitted)
     k = len(solution.coordinates)
     labels = names[0] if names else [f"new {i + 1}" for i in range(k)]
     fitted = list(range(embedding.n_points)) if embedding.labels is None else embedding.labels
     if again := {str(label) for label in fitted} & set(labels):
-        raise Mistake(
+        raise InputError(
             f"the new point {min(again)!r} has the label of a point of the map; call it something else."
         )
     squares = sum(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from finsler.cli.data import Fitting, Reading
-from finsler.cli.errors import Mistake
 from finsler.data.tables import Table
 from finsler.embedding import Embedding
-from finsler.graphs.distances import WEIGHTINGS
+from finsler.errors import InputError
 from finsler.graphs.sampled import (
     SampledAsymmetry,
     SampledScores,
@@ -20,50 +19,47 @@ HELD_OUT = 20  # rows that a map is scored on
 ROWS = 50  # rows that a report looks at
 
 
-def is_sparse(table: Table, method: str, pivots: int | None) -> bool:
+def is_sparse(table: Table, method: str, n_pivots: int | None) -> bool:
     """Whether the map is to be a sparse one."""
     if method == "sparse" and table.graph is None:
-        raise Mistake(f"--method sparse goes with edges; {table.name} is read as {table.kind}.")
+        raise InputError(f"sparse goes with edges; {table.name} is read as {table.kind}.", argument="method")
     large = table.graph is not None and table.graph.n_nodes > DENSE_NODES
     sparse = method == "sparse" or (method == "auto" and large)
-    if pivots is not None and not sparse:
-        raise Mistake(
-            f"--pivots goes with --method sparse, and with graphs of more than {DENSE_NODES:,} nodes."
+    if n_pivots is not None and not sparse:
+        raise InputError(
+            f"goes with --method sparse, and with graphs of more than {DENSE_NODES:,} nodes.",
+            argument="n_pivots",
         )
     return sparse
 
 
-def refuse(solver: str, init: str, starts: int) -> None:
+def refuse(fitting: Fitting) -> None:
     """Refuse options of the dense solvers."""
-    for name, value, usual in (
-        ("solver", solver, "smacof"),
-        ("init", init, "classical"),
-        ("starts", starts, 1),
-    ):
-        if value != usual:
-            raise Mistake(f"--{name} {value} goes with --method dense.")
+    for name, usual in (("solver", "smacof"), ("init", None), ("n_init", None)):
+        if getattr(fitting, name) != usual:
+            raise InputError("goes with --method dense.", argument=name)
 
 
 def solve(
-    table: Table, reading: Reading, fitting: Fitting, method: str, pivots: int
+    table: Table, reading: Reading, fitting: Fitting, method: str, n_pivots: int
 ) -> tuple[Embedding, SampledScores]:
     """Find a sparse map and score it on rows that it was not made from."""
-    if reading.weights not in WEIGHTINGS:
-        raise Mistake(f"--weights {reading.weights}: a sparse map takes {', '.join(WEIGHTINGS)}.")
+    if reading.weights is not None:
+        raise InputError("goes with --method dense; a sparse map takes --weighting.", argument="weights")
     assert table.graph is not None
     found = sparse_map(
         table.graph,
-        fitting.dim,
-        fitting.alpha,
+        fitting.n_components or 2,
+        "auto" if fitting.alpha is None else fitting.alpha,
         hops=reading.hops,
         unreachable=reading.unreachable or "mask",
         connection=reading.connection or "strong",
-        weighting=reading.weights,
-        pivots=pivots,
+        weighting=reading.weighting,
+        pivots=n_pivots,
         why=f"{table.graph.n_nodes:,} nodes are many, so it is a sparse map" if method == "auto" else "",
         time_limit=fitting.time_limit,
-        random_state=fitting.seed,
-        n_jobs=fitting.jobs,
+        random_state=fitting.random_state,
+        n_jobs=fitting.n_jobs,
         verbose=fitting.verbose,
         **fitting.chosen("max_iter", "tol"),
     )
@@ -73,12 +69,12 @@ def solve(
         HELD_OUT,
         hops=reading.hops,
         exclude=exclude,
-        random_state=fitting.seed,
-        n_jobs=fitting.jobs,
+        random_state=fitting.random_state,
+        n_jobs=fitting.n_jobs,
         verbose=fitting.verbose,
     )
     return found.embedding, sampled_scores(
-        found.embedding.coordinates, found.embedding.drift, rows, weighting=reading.weights
+        found.embedding.coordinates, found.embedding.drift, rows, weighting=reading.weighting
     )
 
 
@@ -86,13 +82,14 @@ def report(table: Table, reading: Reading, sample: int | None) -> SampledAsymmet
     """Report from some rows of a large graph; None if all pairs can be looked at."""
     if table.graph is None or (sample is None and table.graph.n_nodes <= DENSE_NODES):
         if sample is not None:
-            raise Mistake(f"--sample goes with edges; {table.name} is read as {table.kind}.")
+            raise InputError(f"goes with edges; {table.name} is read as {table.kind}.", argument="sample")
         return None
     if reading.unreachable:
-        raise Mistake(
-            "--unreachable does not go with a report of edges, which counts the pairs without a path."
+        raise InputError(
+            "does not go with a report of edges, which counts the pairs without a path.",
+            argument="unreachable",
         )
     rows = sample_rows(
-        table.graph, sample or ROWS, hops=reading.hops, n_jobs=reading.jobs, verbose=reading.verbose
+        table.graph, sample or ROWS, hops=reading.hops, n_jobs=reading.n_jobs, verbose=reading.verbose
     )
     return sampled_asymmetry(rows)

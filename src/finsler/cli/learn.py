@@ -8,65 +8,89 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from finsler.cli import options as shared
-from finsler.cli.errors import Mistake, say
-from finsler.cli.options import examples, option
+from finsler.cli import options as opt
+from finsler.cli.errors import say
+from finsler.errors import InputError
 
 if TYPE_CHECKING:
     from finsler.data.labels import LabelIndex
 
 MODEL = "The model"
-LEARN_EXAMPLES = examples(
+LEARN_EXAMPLES = opt.examples(
     "finsler learn citations.csv --out model.npz --out map.html",
     "finsler learn citations.csv --features words.npz --checkpoint state --out model.npz",
 )
-PREDICT_EXAMPLES = examples(
+PREDICT_EXAMPLES = opt.examples(
     "finsler predict model.npz pairs.csv --out scores.csv",
     "finsler predict model.npz --from paper-17 --top 5",
 )
 
 
+Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="Arcs of a digraph.", show_default=False)]
+Features = Annotated[
+    str | None,
+    opt.option(
+        opt.DATA,
+        metavar="FILE",
+        help="Numbers about the nodes: a table with one row each, by label, or .npy/.npz in the order of the nodes.",
+    ),
+]
+Size = Annotated[
+    int | None,
+    opt.number(MODEL, "--n-components", "--dim", min=2, text="Dimension, the height included.", default="64"),
+]
+Epochs = Annotated[
+    int | None, opt.number(MODEL, "--epochs", text="Passes over the arcs.", default="by the number of arcs")
+]
+Checkpoint = Annotated[
+    str | None,
+    opt.option(
+        MODEL, metavar="FILE", help="Save the state here now and then; if it is there, go on from it."
+    ),
+]
+Outs = Annotated[
+    list[str] | None,
+    opt.option(
+        opt.OUTPUT,
+        "--out",
+        "-o",
+        metavar="PATH",
+        help="model.npz for finsler predict; .html .png .svg .pdf .csv for the map. Repeatable.",
+    ),
+]
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL.npz", help="A model of finsler learn.", show_default=False)
+]
+PairsFile = Annotated[
+    str | None,
+    typer.Argument(metavar="[PAIRS.csv]", help="Two columns, from and to; - reads them from stdin."),
+]
+Start = Annotated[
+    str | None, typer.Option("--from", metavar="NODE", help="Rank the likeliest targets of this node.")
+]
+Top = Annotated[int, typer.Option(min=1, metavar="N", help="How many of them.")]
+Known = Annotated[bool, typer.Option("--known", help="Rank arcs that are already known, too.")]
+Out = Annotated[str, opt.option(opt.OUTPUT, "--out", "-o", metavar="FILE.csv", help="Where to; - is stdout.")]
+
+
 def learn(
-    file: Annotated[str, typer.Argument(metavar="GRAPH", help="Arcs of a digraph.", show_default=False)],
-    columns: shared.Columns = None,
-    features: Annotated[
-        str | None,
-        option(
-            shared.DATA,
-            metavar="FILE",
-            help="Numbers about the nodes: a table with one row each, by label, or .npy/.npz in the order of the nodes.",
-        ),
-    ] = None,
-    dim: Annotated[int, option(MODEL, min=2, metavar="N", help="Dimension, the height included.")] = 64,
-    epochs: Annotated[
-        int | None,
-        option(MODEL, min=1, metavar="N", help="Passes over the arcs.", show_default="by the number of arcs"),
-    ] = None,
-    seed: Annotated[int, option(MODEL, min=0, max=2**32 - 1, metavar="N", help="Seed.")] = 0,
-    time_limit: Annotated[
-        float | None, option(MODEL, min=0, metavar="SECONDS", help="Keep the best model after so long.")
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        option(
-            MODEL, metavar="FILE", help="Save the state here now and then; if it is there, go on from it."
-        ),
-    ] = None,
-    jobs: shared.Jobs = None,
-    out: Annotated[
-        list[str] | None,
-        option(
-            shared.OUTPUT,
-            "--out",
-            "-o",
-            metavar="PATH",
-            help="model.npz for finsler predict; .html .png .svg .pdf .csv for the map. Repeatable.",
-        ),
-    ] = None,
-    force: shared.Force = False,
-    encoding: shared.Encoding = None,
-    quiet: shared.Quiet = False,
-    json: shared.Json = False,
+    context: typer.Context,
+    file: Graph,
+    source: opt.Source = None,
+    target: opt.Target = None,
+    weight: opt.Weight = None,
+    features: Features = None,
+    n_components: Size = None,
+    epochs: Epochs = None,
+    random_state: opt.RandomState = 0,
+    time_limit: opt.TimeLimit = None,
+    checkpoint: Checkpoint = None,
+    n_jobs: opt.Jobs = None,
+    out: Outs = None,
+    force: opt.Force = False,
+    encoding: opt.Encoding = None,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
 ) -> None:
     """Learn a digraph, to predict which links are missing from it and which way they run.
 
@@ -74,27 +98,18 @@ def learn(
 
     Ctrl-C ends the training and still writes the best model so far.
     """
-    from finsler.cli import data as cli_data
-    from finsler.cli import output as cli_output
+    from finsler.cli import data, output
     from finsler.learn.links import LinkPredictor
 
     if not out and not json:
-        raise Mistake("say where to write the model: --out model.npz.")
-    inputs = [file, *filter(None, [features])]
-    targets = cli_output.plan(out or [], force=force, inputs=inputs)
-    reading = cli_data.Reading(kind="edges", columns=columns, encoding=encoding, jobs=jobs, quiet=quiet)
-    graph = cli_data.read_input(file, reading).graph
+        raise InputError("say where to write the model: model.npz.", argument="out")
+    targets = output.plan(out or [], force=force, inputs=[file, features])
+    reading = data.Reading.of(context, kind="edges")
+    graph = data.read_input(file, reading).graph
     assert graph is not None
     values = None if features is None else _features(features, graph.labels, graph.n_nodes, encoding)
-    model = LinkPredictor(
-        dim,
-        epochs=epochs,
-        random_state=seed,
-        time_limit=time_limit,
-        checkpoint=checkpoint,
-        n_jobs=jobs,
-        verbose=reading.verbose,
-    ).fit(graph, values)
+    names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint", "n_jobs")
+    model = LinkPredictor(**opt.given(context, *names), verbose=reading.verbose).fit(graph, values)
     scores = model.validation_scores_
     if not quiet:
         say(f"Learned {graph.n_nodes:,} nodes; inputs: {model.encoder_}; drift alpha {model.alpha_:.3f}.")
@@ -103,26 +118,22 @@ def learn(
             + ", ".join(f"{name} {value:.1f}" for name, value in scores.items())
             + "."
         )
-    models = [target for target in targets if target.suffix == ".npz"]
-    for target in models:
-        assert target.path is not None
-        model.save(target.path)
+    for path in [path for path, suffix in targets if path is not None and suffix == ".npz"]:
+        model.save(path)
         if not quiet:
-            say(f"Written: {target.path}")
-    rest = [target for target in targets if target.suffix != ".npz"]
-    if rest:
-        cli_output.write(rest, model.result_, quiet=quiet)
+            say(f"Written: {path}")
+    output.write([t for t in targets if t.suffix != ".npz"], model.result_, quiet=quiet)
     if json:
-        cli_output.print_json(
+        output.print_json(
             {
                 "input": Path(file).name,
                 "nodes": graph.n_nodes,
-                "dimension": dim,
+                "dimension": model.result_.n_components,
                 "alpha": model.alpha_,
                 "encoder": model.encoder_,
                 "status": model.status_,
                 "validation": scores,
-                "outputs": [str(target.path) for target in targets],
+                "outputs": [str(path) for path, _ in targets],
             }
         )
     if model.status_ == "interrupted":
@@ -131,38 +142,27 @@ def learn(
 
 
 def predict(
-    model_file: Annotated[
-        str, typer.Argument(metavar="MODEL.npz", help="A model of finsler learn.", show_default=False)
-    ],
-    pairs: Annotated[
-        str | None,
-        typer.Argument(metavar="[PAIRS.csv]", help="Two columns, from and to; - reads them from stdin."),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--from", metavar="NODE", help="Rank the likeliest targets of this node.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many of them.")] = 10,
-    known: Annotated[bool, typer.Option("--known", help="Rank arcs that are already known, too.")] = False,
-    out: Annotated[
-        str, option(shared.OUTPUT, "--out", "-o", metavar="FILE.csv", help="Where to; - is stdout.")
-    ] = "-",
-    force: shared.Force = False,
-    encoding: shared.Encoding = None,
+    model_file: ModelFile,
+    pairs: PairsFile = None,
+    source: Start = None,
+    top: Top = 10,
+    known: Known = False,
+    out: Out = "-",
+    force: opt.Force = False,
+    encoding: opt.Encoding = None,
 ) -> None:
     """Predict links: how likely an arc is, and which way it runs if there is one.
 
     CSV with the columns from, to, probability (that there is an arc this way) and direction (the probability that,
     if there is one arc between the two, it runs this way).
     """
-    from finsler.cli import output as cli_output
+    from finsler.cli import output
     from finsler.data.labels import LabelIndex
     from finsler.learn.links import LinkPredictor
 
     if (pairs is None) == (source is None):
-        raise Mistake("give either PAIRS.csv or --from NODE.")
-    (target,) = cli_output.plan(
-        [out], force=force, inputs=[model_file, *filter(None, [pairs])], known=[".csv"]
-    )
+        raise InputError("give either PAIRS.csv or --from NODE.")
+    (target,) = output.plan([out], force=force, inputs=[model_file, pairs], known=[".csv"])
     model = LinkPredictor.load(model_file)
     nodes = LabelIndex(model.labels_, len(model.embedding_), "node of the model")
     if source is not None:
@@ -176,9 +176,7 @@ def predict(
         (str(a), str(b), f"{p:.6g}", f"{q:.6g}")
         for (a, b), p, q in zip(found, existence, direction, strict=True)
     ]
-    cli_output.write_text(
-        target.path, cli_output.csv_text([("from", "to", "probability", "direction"), *rows])
-    )
+    output.write_text(target.path, output.csv_text([("from", "to", "probability", "direction"), *rows]))
     if target.path is not None:
         say(f"Written: {target.path}")
 
@@ -199,7 +197,7 @@ def _features(file: str, labels: list[Any] | None, n: int, encoding: str | None)
     table = read_attributes(file, labels, n, encoding)
     words = [name for name, column in table.items() if column.dtype.kind not in "fiub"]
     if words:
-        raise Mistake(f"{file}: the column {words[0]!r} holds text; features must be numbers.")
+        raise InputError(f"{file}: the column {words[0]!r} holds text; features must be numbers.")
     return np.column_stack(list(table.values())).astype(float)
 
 
@@ -209,10 +207,10 @@ def _pairs(file: str, nodes: LabelIndex, encoding: str | None) -> list[tuple[Any
 
     text = read_text(sys.stdin.buffer if file == "-" else file, encoding)
     if text.width < 2:
-        raise Mistake(f"{text.name}: pairs need two columns, from and to.")
+        raise InputError(f"{text.name}: pairs need two columns, from and to.")
     top = text.head[0][1]
     header = nodes.find_text(top[0]) is None and nodes.find_text(top[1]) is None
     found = [tuple(nodes.label(nodes.from_text(c)) for c in cells[:2]) for _, cells in text.body(header)]
     if not found:
-        raise Mistake(f"{text.name} holds no pairs.")
+        raise InputError(f"{text.name} holds no pairs.")
     return found

@@ -28,7 +28,7 @@ def papers(tmp_path_factory):
     (folder / "words.csv").write_text("name,even,odd,noise\n" + "".join(rows))
     result = done(
         "learn", folder / "arcs.csv", "--features", folder / "words.csv", "--dim", 4, "--epochs", 8,
-        "--jobs", 1, "--out", folder / "model.npz", "--out", folder / "map.csv",
+        "--n-jobs", 1, "--out", folder / "model.npz", "--out", folder / "map.csv",
     )  # fmt: skip
     return folder, result
 
@@ -75,7 +75,7 @@ def test_ranking_leaves_out_known_arcs_unless_asked(papers):
 
 def test_json(papers):
     folder, _ = papers
-    result = done("learn", folder / "arcs.csv", "--dim", 3, "--epochs", 1, "--jobs", 1, "--json", "--quiet")
+    result = done("learn", folder / "arcs.csv", "--dim", 3, "--epochs", 1, "--n-jobs", 1, "--json", "--quiet")
     record = json.loads(result.stdout)
     assert record["nodes"] == 60
     assert record["validation"]

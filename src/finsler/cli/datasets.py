@@ -1,0 +1,96 @@
+"""``finsler datasets``: the example data, listed and written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from finsler.cli import options as opt
+from finsler.cli.errors import say
+from finsler.errors import InputError
+
+LIST_EXAMPLES = opt.examples("finsler datasets list")
+FETCH_EXAMPLES = opt.examples(
+    "finsler datasets fetch cora                     prints where the files are",
+    "finsler datasets fetch cora --out cora.csv      writes edges that finsler embed reads",
+    "finsler datasets fetch flight-hours --out times.csv",
+)
+_MATRICES = {
+    "flight-hours": "Hours between 64 North American airports in a westerly jet. Comes with finsler.",
+    "flight-times": "Hours between 62 airports in the mean winds of a January. Downloads winds and airports.",
+}
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list.", show_default=False)]
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE.csv", help="Write it as CSV; - is stdout.")
+]
+
+
+def list_datasets(json: opt.Json = False) -> None:
+    """List the example data."""
+    from finsler.cli import output
+
+    known = descriptions()
+    if json:
+        output.print_json(known)
+        return
+    width = max(map(len, known))
+    for name, text in known.items():
+        print(f"{name:<{width}}  {text}")
+
+
+def fetch(name: Name, out: Out = None, force: opt.Force = False, quiet: opt.Quiet = False) -> None:
+    """Get example data: downloaded once, checked, and kept in the user's cache."""
+    from finsler.cli import output
+    from finsler.data.labels import suggestion
+    from finsler.datasets.remote import FILES, GRAPHS, fetch_file
+
+    known = descriptions()
+    if name not in known:
+        raise InputError(f"{name!r} is not in the list (finsler datasets list).{suggestion(name, known)}")
+    if name in FILES and out is not None:
+        raise InputError(f"{name} is a file as it was published.", argument="out")
+    if name in FILES or (name in GRAPHS and out is None):
+        for file in GRAPHS[name].files if name in GRAPHS else (name,):
+            print(fetch_file(file))
+        return
+    target = output.plan([out or "-"], force=force, known=(".csv",))[0]
+    output.write_text(target.path, _arcs_csv(name) if name in GRAPHS else _hours_csv(name))
+    if target.path is not None and not quiet:
+        say(f"Written: {target.path}")
+
+
+def descriptions() -> dict[str, str]:
+    """One line for each name that :func:`fetch` knows."""
+    from finsler.datasets.remote import FILES, GRAPHS
+
+    graphs = {name: facts.about.splitlines()[0] for name, facts in GRAPHS.items()}
+    files = {name: f"The file, {file.size / 1e6:.2g} MB, from {file.url}" for name, file in FILES.items()}
+    return {**_MATRICES, **graphs, **files}
+
+
+def _hours_csv(name: str) -> str:
+    from finsler.cli import output
+    from finsler.datasets.flights import load_flight_hours
+
+    if name == "flight-hours":
+        data: Any = load_flight_hours()
+    else:
+        from finsler.datasets.winds import fetch_flight_times
+
+        data = fetch_flight_times()
+    return output.matrix_csv(data.hours, data.codes)
+
+
+def _arcs_csv(name: str) -> str:
+    import numpy as np
+
+    from finsler.cli import output
+    from finsler.datasets.remote import fetch_graph
+
+    data = fetch_graph(name)
+    arcs, labels = data.graph.tocoo(), np.asarray(data.labels)
+    pairs = zip(labels[arcs.row].tolist(), labels[arcs.col].tolist(), strict=True)
+    return output.csv_text([["source", "target"], *pairs])

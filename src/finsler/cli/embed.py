@@ -1,0 +1,117 @@
+"""``finsler embed``: from a file to a map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from finsler.cli import options as opt
+from finsler.cli.errors import one_line, say
+from finsler.errors import InputError
+
+EXAMPLES = opt.examples(
+    "finsler embed times.csv --out map.html --out map.npz",
+    "finsler embed roads.csv --source from --target to --weight minutes --unreachable largest --out roads.png",
+    "finsler embed sea.csv --out sea.html --color depth --out sea.png",
+    "finsler embed moves.csv --similarity gravity --out moves.html",
+    "finsler embed web.csv --kind edges --method sparse --n-pivots 100 --out web.npz",
+    "finsler embed morse.csv --diagonal ignore --out morse.png",
+    "cat times.csv | finsler embed - --out - > coordinates.csv",
+)
+
+
+def embed(
+    context: typer.Context,
+    file: opt.Input,
+    kind: opt.Kind = "auto",
+    source: opt.Source = None,
+    target: opt.Target = None,
+    weight: opt.Weight = None,
+    similarity: opt.Similarity = None,
+    zeros: opt.Zeros = None,
+    diagonal: opt.Diagonal = None,
+    missing: opt.Missing = None,
+    unreachable: opt.Unreachable = None,
+    connection: opt.Connection = None,
+    hops: opt.Hops = False,
+    n_neighbors: opt.Neighbors = None,
+    encoding: opt.Encoding = None,
+    n_components: opt.Components = None,
+    alpha: opt.Alpha = None,
+    weighting: opt.Weighting = None,
+    weights: opt.Weights = None,
+    method: opt.Method = None,
+    n_pivots: opt.Pivots = None,
+    solver: opt.Solver = None,
+    init: opt.Init = None,
+    n_init: opt.Starts = None,
+    random_state: opt.RandomState = 0,
+    max_iter: opt.MaxIter = None,
+    tol: opt.Tol = None,
+    time_limit: opt.TimeLimit = None,
+    n_jobs: opt.Jobs = None,
+    out: opt.Outs = None,
+    force: opt.Force = False,
+    attributes: opt.Attributes = None,
+    color: opt.Color = None,
+    title: opt.Title = None,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Embed a matrix, a graph or points: find the map and write it.
+
+    Matrix: dissimilarities from row to column; labels may stand in the
+    first row and the first column.
+
+    Edges: columns source, target and possibly length. Graphs as .mtx,
+    .graphml and .npz are read too.
+
+    Points: columns x, y, ... and a current at each point, current_x,
+    current_y, ... or u, v, w (going along it is cheap), or a drift, drift_x,
+    drift_y, ... or dx, dy, dz (going along it is costly). A column label, name
+    or id names the points; further columns are attributes to color by.
+
+    Ctrl-C ends the search and still writes the best map so far.
+    """
+    from finsler.cli import data, output
+
+    if not out and not json:
+        raise InputError(
+            f"say where to write the map: map.html ({' '.join(output.KNOWN)}, or -).", argument="out"
+        )
+    targets = output.plan(out or [], force=force, inputs=[file, attributes, weights], json=json)
+    reading = data.Reading.of(context)
+    table = data.read_input(file, reading)
+    about = data.attributes_of(table, attributes, encoding)
+    output.check_color(color, about)
+    found = data.embed_table(table, reading, data.Fitting.of(context), method, n_pivots)
+    result = found.embedding
+    if not quiet:
+        say("\n".join([result.summary(), *found.lines]))
+    elif result.status not in ("converged", "closed_form"):
+        say(f"finsler: warning: {one_line(result.message)}")
+    about = data.on_map(about, table, result)
+    output.write(targets, result, attributes=about, color=color, title=title, quiet=quiet)
+    if json:
+        output.print_json(_record(table, result, found.record, targets))
+    if result.status == "interrupted":
+        say("finsler: stopped by Ctrl-C; what was found so far was written.")
+        raise typer.Exit(130)
+
+
+def _record(table: Any, result: Any, more: dict[str, Any], targets: list[Any]) -> dict[str, Any]:
+    return {
+        "input": table.name,
+        "kind": table.kind,
+        "points": result.n_points,
+        "dimension": result.n_components,
+        "alpha": result.alpha,
+        "normalized_stress": result.normalized_stress,
+        "stress": result.stress,
+        "iterations": result.n_iter,
+        "status": result.status,
+        "message": result.message,
+        **more,
+        "outputs": [str(target.path) for target in targets],
+    }

@@ -1,0 +1,36 @@
+"""``finsler plot``: pictures and pages of a saved map."""
+
+from __future__ import annotations
+
+from finsler.cli import options as opt
+from finsler.errors import InputError
+
+EXAMPLES = opt.examples(
+    "finsler plot map.npz --out map.png",
+    "finsler plot map.npz --attributes towns.csv --color region --out map.html",
+)
+
+
+def plot(
+    map_file: opt.MapFile,
+    out: opt.Outs = None,
+    force: opt.Force = False,
+    attributes: opt.Attributes = None,
+    color: opt.Color = None,
+    title: opt.Title = None,
+    encoding: opt.Encoding = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Draw a saved map, as a picture or as a page to explore."""
+    from finsler.cli import data, output
+    from finsler.embedding import Embedding
+
+    if not out:
+        raise InputError(f"say where to draw it: map.png ({' '.join(output.KNOWN)}).", argument="out")
+    targets = output.plan(out, force=force, inputs=[map_file, attributes])
+    embedding = Embedding.load(map_file)
+    about = {}
+    if attributes is not None:
+        about = data.read_attributes(attributes, embedding.labels, embedding.n_points, encoding)
+    output.check_color(color, about)
+    output.write(targets, embedding, attributes=about, color=color, title=title, quiet=quiet)

@@ -1,0 +1,60 @@
+"""``finsler report``: how asymmetric the data are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from finsler.cli import options as opt
+
+EXAMPLES = opt.examples(
+    "finsler report times.csv",
+    "finsler report roads.csv --kind edges",
+    "finsler report times.csv --json | jq .verdict",
+    "finsler report web.csv --kind edges --sample 100",
+)
+Sample = Annotated[
+    int | None,
+    opt.number(
+        opt.DATA,
+        "--sample",
+        text="Look at the ways from and to N nodes of a graph only.",
+        default="50 beyond 5,000 nodes",
+    ),
+]
+
+
+def report(
+    context: typer.Context,
+    file: opt.Input,
+    kind: opt.Kind = "auto",
+    source: opt.Source = None,
+    target: opt.Target = None,
+    weight: opt.Weight = None,
+    similarity: opt.Similarity = None,
+    zeros: opt.Zeros = None,
+    diagonal: opt.Diagonal = None,
+    unreachable: opt.Unreachable = None,
+    hops: opt.Hops = False,
+    n_neighbors: opt.Neighbors = None,
+    sample: Sample = None,
+    n_jobs: opt.Jobs = None,
+    encoding: opt.Encoding = None,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Report how asymmetric the data are, and how much of that a map can show. No map is made."""
+    from finsler.cli import data, output, sparse
+    from finsler.geometry.asymmetry import asymmetry_report
+
+    reading = data.Reading.of(context)
+    table = data.read_input(file, reading)
+    found: Any = sparse.report(table, reading, sample)
+    if found is None:
+        D, labels = data.plain_distances(table, reading)
+        found = asymmetry_report(D, labels=labels, n_jobs=n_jobs)
+    if json:
+        output.print_json(found.to_dict())
+    else:
+        print(found)
