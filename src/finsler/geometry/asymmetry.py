@@ -12,13 +12,23 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from finsler.errors import InputError, InputTypeError
+from finsler.geometry.estimates import gradient_share_of_rows, missed_by_rows, one_minus, ratio_of_rows
 from finsler.geometry.heights import solve_heights
-from finsler.geometry.pairs import Pairs, Survey, check_pairs, components, strongly_connected, survey
+from finsler.geometry.pairs import (
+    Array,
+    Pairs,
+    Rows,
+    Survey,
+    check_pairs,
+    components,
+    strongly_connected,
+    survey,
+)
 
 # Asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values.
 SYMMETRIC = 1e-6
@@ -31,6 +41,69 @@ TRIANGLE_TOLERANCE = 1e-9
 QUANTILES = (0.5, 0.9, 0.99, 1.0)
 # Pairs that enter the quantiles.
 RATIO_SAMPLE = 2_000_000
+
+
+class AsymmetryShown(NamedTuple):
+    """How much of the asymmetry a map shows."""
+
+    share: float | None  #: 1 is all of it, below 0 worse than nothing; None for symmetric data.
+    error: float | None = 0.0  #: Standard error, if it comes from some rows.
+    n_rows: int | None = None  #: Rows looked at; None for all.
+    available: float | None = None  #: The share that the best heights would show.
+
+
+def asymmetry_shown(
+    D: Any, weights: Any, shown: Any, *, rows: Any = None, n_jobs: int | None = None
+) -> AsymmetryShown:
+    """Share of the skew part that a map shows, ``1 - sum c (A - a)^2 / sum c A^2``, with c as in `finsler.geometry.heights`.
+
+    Parameters
+    ----------
+    D, weights : array of shape (n, n), and the same or None
+        Checked data. NaN, inf and bounds (negative) count as unknown.
+    shown : array of shape (n,) or (n, n)
+        Heights ``X @ omega`` of the map, which shows ``a_ij = h_j - h_i``; or the distances of any model, whose skew part
+        it shows.
+    rows : array of int, optional
+        Look at the pairs from and to these points only, drawn at random; `available` is then found by heights of half of
+        them tried on the other half.
+    n_jobs : int, optional
+        Threads, all cores by default.
+
+    Examples
+    --------
+    >>> asymmetry_shown([[0, 3, 5], [1, 0, 3], [1, 1, 0]], None, [0, 0.5, 1])
+    AsymmetryShown(share=0.75, error=0.0, n_rows=None, available=1.0)
+    """
+    pairs, shown = Pairs.of(D, weights, n_jobs), np.asarray(shown, dtype=float)
+    if rows is not None:
+        return shown_by_rows(pairs.rows(np.asarray(rows)), shown)
+    found = survey(pairs)
+    if found.skew <= symmetric_below(pairs.rounding) * found.total:
+        return AsymmetryShown(None)
+    parts = pairs.map(lambda start, stop: missed_by_rows(pairs.rows(slice(start, stop)), shown))
+    missed, squares = np.concatenate(parts, axis=1)
+    available = None if shown.ndim > 1 else gradient_share(pairs, found, solve_heights(pairs, found))
+    return AsymmetryShown(1 - float(missed.sum()) / float(squares.sum()), 0.0, None, available)
+
+
+def shown_by_rows(rows: Rows, heights: Array) -> AsymmetryShown:
+    """`asymmetry_shown`, from some rows."""
+    share = one_minus(ratio_of_rows(*missed_by_rows(rows, heights), rows.n_points))
+    best = gradient_share_of_rows(rows).value
+    if share.value is None:
+        return AsymmetryShown(None, None, len(rows.sources))
+    return AsymmetryShown(*share, len(rows.sources), None if best is None else min(1.0, max(0.0, best)))
+
+
+def symmetric_below(rounding: float) -> float:
+    """Asymmetry up to which the skew part is the rounding of D, and its shares are noise."""
+    return (16 * rounding) ** 2
+
+
+def gradient_share(pairs: Pairs, found: Survey, heights: Array) -> float:
+    """Share of the skew part that its heights show. ``L h = flow``, so ``sum c (h_j - h_i)^2`` is ``2 h . flow``."""
+    return min(1.0, max(0.0, 2 * float(heights / pairs.unit @ found.flow) / found.skew))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,11 +262,9 @@ def _shares(pairs: Pairs, found: Survey, heights: np.ndarray) -> tuple[float | N
     if not found.both:
         return None, None
     asymmetry = found.skew / found.total if found.total > 0 else 0.0
-    if asymmetry <= (16 * pairs.rounding) ** 2:  # A is the rounding of D, and its shares are noise.
+    if asymmetry <= symmetric_below(pairs.rounding):
         return asymmetry, None
-    # L h = flow, so the sum of c (h_j - h_i)^2 over ordered pairs is 2 h . flow.
-    gradient = 2 * float(heights / pairs.unit @ found.flow) / found.skew
-    return asymmetry, min(1.0, max(0.0, gradient))
+    return asymmetry, gradient_share(pairs, found, heights)
 
 
 def _most_asymmetric(pairs: Pairs, found: Survey) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Heights that explain as much of the asymmetry as heights can (HodgeRank).
+"""Heights that explain as much of the asymmetry as heights can (HodgeRank): the one Laplacian least squares.
 
 A Randers map shows `A_ij = (D_ij - D_ji) / 2` as a difference of heights `h_j - h_i`: a gradient, which never
 runs in circles. HodgeRank (Jiang, Lim, Yao and Ye, Math. Program. 127, 2011) splits A into its best gradient
@@ -8,34 +8,41 @@ and a cyclic rest. The weight of a pair in that split: the stress leaves the sym
 
 so c_ij = 2 w_ij w_ji / (w_ij + w_ji), the harmonic mean of the two weights: 1 if both are 1, 0 if one is
 unknown. The heights solve L(c) h = flow, where L(c) is the graph's Laplacian and flow_j = sum over i of c_ij A_ij.
+
+`gradient_heights` solves it for a matrix, `heights_of_rows` for some rows of one, `heights_of_pairs` for a list of
+pairs; all by the conjugate gradients at the end of this file.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
-from finsler.geometry.pairs import Pairs, Survey, check_pairs, components, survey
+from finsler.geometry.pairs import Array, Pairs, Rows, Survey, components, harmonic, survey
 from finsler.kernels import asymmetry as kernels
 
 # Pairs a point up to which the Laplacian is kept in memory.
 SPARSE_PAIRS = 512
-# Relative residuals of the heights: to stop at, and to stay silent at.
-SOLVED, GOOD_ENOUGH = 1e-14, 1e-11
+# Relative residual of the heights to stop at, and how many times more goes without a warning.
+SOLVED, SILENT = 1e-14, 1e3
 
 
-def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
+def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) -> Array:
     """Heights whose differences h_j - h_i come nearest to the skew part (D_ij - D_ji) / 2 (HodgeRank).
 
     Parameters
     ----------
     D : array-like of shape (n_points, n_points)
-        ``D[i, j]`` is the dissimilarity from i to j; NaN is missing, inf unreachable, the diagonal ignored.
+        ``D[i, j]`` is the dissimilarity from i to j, as :func:`~finsler.data.matrix.as_dissimilarities` checked it; what
+        is NaN, infinite or negative (a bound) is unknown, and the diagonal ignored.
     weights : array-like of the same shape, optional
         Weight of each ordered pair, 0 for unknown. A pair counts if it is known both ways, with the harmonic
         mean of its two weights.
@@ -52,36 +59,92 @@ def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) 
     >>> gradient_heights([[0, 3, 5], [1, 0, 3], [1, 1, 0]])
     array([-1.,  0.,  1.])
     """
-    pairs = check_pairs(D, weights, None, n_jobs)
+    pairs = Pairs.of(D, weights, n_jobs)
     return solve_heights(pairs, survey(pairs))
 
 
-def solve_heights(pairs: Pairs, found: Survey) -> np.ndarray:
+def solve_heights(pairs: Pairs, found: Survey) -> Array:
     """Solve L(c) h = flow, with mean 0 on each component of the pairs known both ways."""
     n = pairs.n
     if found.both == n * (n - 1) and found.least == found.most:  # The closed form A.mean(axis=0).
-        return found.flow * (pairs.unit / (n * found.most))
+        return found.flow * (pairs.unit / (n * found.most)) if n > 1 else found.flow
     if found.both <= 2 * SPARSE_PAIRS * n:
         weights = sparse.vstack(pairs.map(partial(_weight_rows, pairs)), format="csr")
-        matrix, patience = sparse.diags_array(found.degree, format="csr") - weights, 10 * n
-    else:
-        multiply = partial(_times_laplacian, pairs)
-        matrix, patience = LinearOperator((n, n), matvec=multiply, dtype=np.float64), 1000
-    degree = np.where(found.degree > 0, found.degree, 1.0)
-    return pairs.unit * _solve(matrix, found.flow, degree, components(pairs, "both"), patience)
+        return pairs.unit * solve_laplacian(weights, found.flow)
+    group, multiply = components(pairs, "both"), partial(_times_laplacian, pairs)
+    return pairs.unit * _solve(multiply, found.flow, found.degree, group, SOLVED, 1000)
+
+
+def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
+    """Heights with the least ``sum c_sj (h_j - h_s - A_sj)^2`` over the pairs of some rows, and the group of each point.
+
+    Points that are no source hang on the sources only: with those of the sources given, the height of such a point is
+    the mean of ``h_s + A_sj`` by its weights. Put in, this leaves a Laplacian of as many points as there are sources.
+    Heights have the mean 0 on each group of points that pairs known both ways connect.
+    """
+    sources, n, k = rows.sources, rows.n_points, len(rows.sources)
+    place = np.full(n, -1)
+    place[sources] = np.arange(k)
+    weights, flow = np.zeros((k, k)), np.zeros(k)
+    degree, arriving = np.zeros(n), np.zeros(n)
+    for there, A, c in rows.skew():
+        inner = place[there]
+        flow -= (c * A).sum(axis=1)
+        degree[there], arriving[there] = c.sum(axis=0), (c * A).sum(axis=0)
+        weights[:, inner[inner >= 0]] += c[:, inner >= 0]
+        weights[inner[inner >= 0]] += c[:, inner >= 0].T
+        share = np.divide(c, degree[there], out=np.zeros_like(c), where=(inner < 0) & (degree[there] > 0))
+        weights += share @ c.T
+        flow += share @ arriving[there]
+    h, group = np.zeros(n), np.full(n, -1)
+    h[sources] = solve_laplacian(weights, flow + arriving[sources])
+    group[sources] = connected_components(sparse.csr_array(weights), directed=False)[1]
+    for there, _, c in rows.skew():
+        outer = np.flatnonzero((place[there] < 0) & (degree[there] > 0))
+        at = there.start + outer
+        h[at] = (h[sources] @ c[:, outer] + arriving[at]) / degree[at]
+        group[at] = group[sources[np.argmax(c[:, outer] > 0, axis=0)]]
+    alone = group < 0
+    group[alone] = k + np.arange(np.count_nonzero(alone))
+    return h - (np.bincount(group, h) / np.maximum(np.bincount(group), 1))[group], group
+
+
+def heights_of_pairs(
+    i: Array, j: Array, skew: Array, weights: Array, n: int, *, ridge: float = 0.0, tol: float = SOLVED
+) -> Array:
+    """Heights with the least ``sum c (h_j - h_i - A)^2 + ridge sum h^2`` over a list of pairs i, j.
+
+    Examples
+    --------
+    >>> heights_of_pairs(np.array([0, 1]), np.array([1, 2]), np.array([1.0, 1.0]), np.array([1.0, 2.0]), 3).round(12)
+    array([-1.,  0.,  1.])
+    """
+    there = sparse.csr_array((weights, (i, j)), shape=(n, n))
+    flow = np.bincount(j, weights * skew, n) - np.bincount(i, weights * skew, n)
+    return solve_laplacian(there + there.T, flow, ridge=ridge, tol=tol)
+
+
+def solve_laplacian(weights: Any, flow: Array, *, ridge: float = 0.0, tol: float = SOLVED) -> Array:
+    """Solve ``(L(c) + ridge) h = flow`` for symmetric weights c, dense or sparse.
+
+    Without ridge the heights have the mean 0 on each component.
+    """
+    degree = np.asarray(weights.sum(axis=1)).ravel() + ridge
+    group = None if ridge else connected_components(sparse.csr_array(weights), directed=False)[1]
+    return _solve(lambda x: degree * x - weights @ x, flow, degree, group, tol, max(10 * len(flow), 1000))
 
 
 def _weight_rows(pairs: Pairs, start: int, stop: int) -> sparse.csr_array:
     """Weights c of a block of rows."""
-    tiles = (kernels.pair_weights(*tile[2:]) for _, tile in pairs.tiles(start, stop))
+    tiles = (harmonic(*tile[2:]) for _, tile in pairs.tiles(start, stop))
     return sparse.hstack([sparse.csr_array(c) for c in tiles], format="csr")
 
 
-def _times_laplacian(pairs: Pairs, x: np.ndarray) -> np.ndarray:
+def _times_laplacian(pairs: Pairs, x: Array) -> Array:
     """Multiply L(c) x from the tiles, each read once for both of its blocks of points."""
-    x = np.ascontiguousarray(x.ravel())
+    x = np.ascontiguousarray(x)
 
-    def task(start: int, stop: int) -> np.ndarray:
+    def task(start: int, stop: int) -> Array:
         part = np.zeros(pairs.n)
         for columns, tile in pairs.tiles(start, stop, first=start):
             if columns.start == start:  # Here each pair comes twice.
@@ -93,30 +156,36 @@ def _times_laplacian(pairs: Pairs, x: np.ndarray) -> np.ndarray:
 
 
 def _solve(
-    matrix: Any, flow: np.ndarray, degree: np.ndarray, component: np.ndarray, patience: int
-) -> np.ndarray:
-    """Solve a Laplacian by conjugate gradients, scaled so that points of small weight are served as well.
+    multiply: Callable[[Array], Array],
+    flow: Array,
+    degree: Array,
+    group: Array | None,
+    tol: float,
+    patience: int,
+) -> Array:
+    """Solve by conjugate gradients, scaled so that points of small weight are served as well.
 
-    They run to scipy's own tolerance (whose name depends on the version), and again on what is left. That must
-    sum to 0 on each component, beyond rounding: nothing else can be solved for.
+    They run to scipy's own tolerance, and again on what is left. With groups, that must sum to 0 on each, beyond
+    rounding: nothing else can be solved for.
     """
+    degree = np.where(degree > 0, degree, 1.0)
     n, scale, norm = len(flow), 1 / np.sqrt(degree), np.inf
-    scaled = LinearOperator((n, n), lambda x: scale * (matrix @ (scale * x.ravel())), dtype=np.float64)
+    scaled = LinearOperator((n, n), lambda x: scale * multiply(scale * x.ravel()), dtype=np.float64)
 
-    def without_mean(x: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        return x - (np.bincount(component, x * mass) / np.bincount(component, mass))[component]
+    def without_mean(x: Array, mass: Array) -> Array:
+        return x if group is None else x - (np.bincount(group, x * mass) / np.bincount(group, mass))[group]
 
     h, left = np.zeros(n), without_mean(flow / degree, degree)  # What is left is kept in units of heights.
     first = size = float(np.abs(left).max())
-    while size > SOLVED * first:
-        step = scale * cg(scaled, left / scale, atol=0.0, maxiter=patience)[0]
+    while size > tol * first:
+        step = scale * cg(scaled, left / scale, rtol=1e-5, atol=0.0, maxiter=patience)[0]
         better = without_mean(h + step, np.ones(n))
-        still = without_mean((flow - matrix @ better) / degree, degree)
+        still = without_mean((flow - multiply(better)) / degree, degree)
         sizes = float(np.abs(still).max()), float(np.linalg.norm(still / scale))
         if not (sizes[0] < 0.5 * size or sizes[1] < 0.5 * norm):
             break
         h, left, (size, norm) = better, still, sizes
-    if size > GOOD_ENOUGH * first:
+    if size > SILENT * tol * first:
         text = f"The heights solve their equations to {size / first:.1e} only: weights span too wide a range."
         warnings.warn(text, RuntimeWarning, stacklevel=4)
     return h

@@ -1,4 +1,4 @@
-"""Ordered pairs of points: checked, read tile by tile, summed up in one pass, and followed from point to point."""
+"""Ordered pairs of points: read by tiles or by rows, summed up in one pass, and followed from point to point."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from finsler import _runtime as runtime
 from finsler.errors import InputError, InputTypeError
@@ -17,9 +18,11 @@ from finsler.geometry.components import Linked, linked_components, reached
 from finsler.kernels import asymmetry as kernels
 
 T = TypeVar("T")
+Array = NDArray[Any]
 
 # Points on the side of a tile. It fits in a core's cache; a power of 2 would transpose slowly.
 BLOCK = 248
+CELLS = 1 << 20  # pairs of some rows looked at in one go, which bounds the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,17 @@ class Pairs:
     unit: float
     w_unit: float
     n_jobs: int | None
+
+    @classmethod
+    def of(cls, D: Any, weights: Any = None, n_jobs: int | None = None) -> Pairs:
+        """Read checked arrays; pairs that are NaN, infinite or bounds (negative) count as unknown."""
+        D, W = np.asarray(D), None if weights is None else np.asarray(weights)
+        if D.ndim != 2 or D.shape[0] != D.shape[1] or (W is not None and W.shape != D.shape):
+            raise InputError(
+                f"D must be square and weights of its shape; got {D.shape}, {np.shape(weights)}."
+            )
+        largest = 1.0 if W is None else max((float(row.max()) for row in W), default=1.0)
+        return cls(D, W, [], 1.0, 2.0 ** frexp(largest)[1] if 0 < largest < np.inf else 1.0, n_jobs)
 
     @property
     def n(self) -> int:
@@ -47,7 +61,7 @@ class Pairs:
         """Values and weights from i to j, for whatever indexes an array; weight 0 is unknown."""
         with np.errstate(over="ignore", invalid="ignore"):  # The diagonal may hold anything.
             d = np.asarray(self.D[i, j], dtype=np.float64) / self.unit
-            w = np.isfinite(d).astype(np.float64)
+            w = (np.isfinite(d) & (d >= 0)).astype(np.float64)
             return d, w if self.W is None else w * (self.W[i, j] / self.w_unit)
 
     def tiles(self, start: int, stop: int, first: int = 0) -> Iterator[tuple[slice, list[np.ndarray]]]:
@@ -61,6 +75,12 @@ class Pairs:
                 for a in tile:
                     np.fill_diagonal(a, 0.0)
             yield columns, tile
+
+    def rows(self, points: Any) -> Rows:
+        """All pairs of some points, both ways; a slice of them, or their numbers."""
+        everyone = slice(None)
+        (ahead, w), (back, v) = self.at(points, everyone), self.at(everyone, points)
+        return Rows(np.arange(self.n)[points], ahead, back.T, (w, v.T), self.rounding)
 
     def map(self, task: Callable[[int, int], T]) -> list[T]:
         """Run ``task(start, stop)`` on the blocks of rows, with threads."""
@@ -82,6 +102,79 @@ def check_pairs(D: Any, weights: Any, labels: Sequence[Any] | None, n_jobs: int 
     if index is not None and w_index is not None and index != w_index:
         raise InputError("weights and D have different row labels; use weights.loc[D.index, D.columns].")
     return Pairs(matrix, W, names, unit, _unit("weights", W, names, n_jobs), n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Dissimilarities from and to some points.
+
+    Attributes
+    ----------
+    sources : ndarray of int of shape (k,)
+        The points.
+    ahead : ndarray of shape (k, n)
+        From the source to each point; NaN, inf or negative where that is not known.
+    back : ndarray of shape (k, n)
+        From each point to the source.
+    weights : pair of ndarrays of shape (k, n), optional
+        Weights ahead and back; 1 by default.
+    rounding : float
+        Relative rounding error of the values.
+    """
+
+    sources: Array
+    ahead: Array
+    back: Array
+    weights: tuple[Array, Array] | None = None
+    rounding: float = float(np.finfo(float).eps)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points that the rows speak of."""
+        return int(self.ahead.shape[1])
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all rows."""
+        return len(self.sources) == self.n_points
+
+    def only(self, which: NDArray[np.bool_]) -> Rows:
+        """Keep some of the rows."""
+        weights = None if self.weights is None else (self.weights[0][which], self.weights[1][which])
+        return Rows(self.sources[which], self.ahead[which], self.back[which], weights, self.rounding)
+
+    def blocks(self) -> Iterator[tuple[slice, list[Array]]]:
+        """Points, and values [ahead, back] and weights [ahead, back] of the rows there; 0 for unknown."""
+        step = max(1, CELLS // max(len(self.sources), 1))
+        for start in range(0, self.n_points, step):
+            there = slice(start, min(start + step, self.n_points))
+            own = np.flatnonzero((self.sources >= there.start) & (self.sources < there.stop))
+            values, weights = [], []
+            for k, side in enumerate((self.ahead, self.back)):
+                d = np.array(side[:, there], dtype=float)
+                known = np.isfinite(d) & (d >= 0)
+                known[own, self.sources[own] - start] = False
+                w = (
+                    known.astype(float)
+                    if self.weights is None
+                    else np.where(known, self.weights[k][:, there], 0.0)
+                )
+                d[w == 0] = 0.0
+                values.append(d)
+                weights.append(w)
+            yield there, values + weights
+
+    def skew(self) -> Iterator[tuple[slice, Array, Array]]:
+        """Points, and the skew part ``(ahead - back) / 2`` and its weights c there; 0 unless both ways are known."""
+        for there, (ahead, back, w, v) in self.blocks():
+            c = harmonic(w, v)
+            yield there, np.where(c > 0, (ahead - back) / 2, 0.0), c
+
+
+def harmonic(w: Array, v: Array) -> Array:
+    """Weight of a pair's skew part: the harmonic mean of its two weights, 0 unless both are above 0."""
+    both = w + v
+    return 2 * w * np.divide(v, both, out=np.zeros_like(both), where=both > 0)
 
 
 @dataclass(frozen=True, eq=False)

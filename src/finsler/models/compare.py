@@ -14,6 +14,7 @@ from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.geometry.asymmetry import asymmetry_report
+from finsler.geometry.asymmetry import asymmetry_shown as shown_of_matrix
 from finsler.models.fits import Array, Fit, Observations, Settings
 from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly
 from finsler.models.randers import randers_map
@@ -306,12 +307,7 @@ def asymmetry_shown(observed: Observations, distances: Array) -> float | None:
     >>> asymmetry_shown(Observations.of(as_dissimilarities(D)), np.array([[0, 4.0, 2], [2, 0, 3], [2, 3, 0]]))
     0.75
     """
-    c = _pair_weights(observed)
-    A = np.where(c > 0, observed.D - observed.D.T, 0.0)
-    square = float(np.sum(c * A**2))
-    if square == 0:
-        return None
-    return 1.0 - float(np.sum(c * (distances - distances.T - A) ** 2)) / square
+    return shown_of_matrix(observed.D, observed.W, distances).share
 
 
 def _percent(share: float | None) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.errors import InputError
-from finsler.geometry.heights import gradient_heights
+from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.randers import randers_distances, randers_norm
 from finsler.plotting.canvas import (
     CHEAP,
@@ -164,7 +164,8 @@ def plot_asymmetry(
     pairs = _pairs(embedding, data, max_pairs, random_state, both_ways=True)
     if not len(pairs.i):
         raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
-    explained, possible = _explained(embedding, data)
+    heights = embedding.coordinates @ embedding.drift
+    explained, *_, possible = asymmetry_shown(data.matrix, data.weights, heights)
     climb = (pairs.fit[:, 0] - pairs.fit[:, 1]) / 2
     half = (pairs.data[:, 0] - pairs.data[:, 1]) / 2
     sign = np.where(climb < 0, -1.0, 1.0)
@@ -345,29 +346,3 @@ def _pairs(
 def _sampled(pairs: PairTable) -> str:
     total = len(pairs.i) + pairs.left_out
     return f" Shown are {len(pairs.i):,} of {total:,} pairs, drawn at random." if pairs.left_out else ""
-
-
-def _explained(embedding: Embedding, data: Dissimilarities) -> tuple[float | None, float | None]:
-    """Share of the asymmetry ``sum c A^2`` that the heights of the map explain, and that the best heights would.
-
-    c is the harmonic mean of the weights of both directions, see :mod:`finsler.geometry.heights`.
-    """
-    D, W, n = data.matrix, data.weights, embedding.n_points
-    bound = np.nan_to_num(D) < 0
-    np.fill_diagonal(bound, False)
-    usable = np.where(bound, np.nan, D) if bound.any() else D
-    own, best = embedding.coordinates @ embedding.drift, gradient_heights(usable, W)
-    everyone = np.arange(n)
-    total = size = own_miss = best_miss = 0.0
-    for i in range(n):
-        j = everyone[_known(data, i, everyone) & _known(data, everyone, i) & ~bound[i] & ~bound[:, i]]
-        there, back = D[i, j].astype(float), D[j, i].astype(float)
-        c = np.ones(len(j)) if W is None else 2 / (1 / W[i, j].astype(float) + 1 / W[j, i].astype(float))
-        skew = (there - back) / 2
-        total += c @ skew**2
-        size += c @ (there**2 + back**2)
-        own_miss += c @ (skew - (own[j] - own[i])) ** 2
-        best_miss += c @ (skew - (best[j] - best[i])) ** 2
-    if total <= 1e-24 * size:
-        return None, None
-    return 1 - own_miss / total, 1 - best_miss / total
