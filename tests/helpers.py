@@ -55,6 +55,10 @@ def random_problem(seed, n=12, m=3, kind="uniform"):
     return X, D, W
 
 
+# A matrix with labels, as people write it.
+SMALL = ",A,B,C,D\nA,0,3,4,5\nB,2,0,2,4\nC,4,3,0,2\nD,5,4,3,0\n"
+
+
 def run(*args, input=None):
     from typer.testing import CliRunner
 

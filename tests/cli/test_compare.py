@@ -8,33 +8,22 @@ import numpy as np
 import pytest
 
 pytest.importorskip("typer")
-from typer.testing import CliRunner
-
-from finsler.cli.app import app
 from finsler.data.similarities import dissimilarities_from
 from finsler.models import compare_models
+
+from helpers import done, mistake
 
 TIMES = ",A,B,C,D,E\nA,0,3,4,5,6\nB,2,0,2,4,5\nC,4,3,0,2,3\nD,5,4,3,0,2\nE,5,6,4,1,0\n"
 VALUES = np.array([[float(x) for x in line.split(",")[1:]] for line in TIMES.split()[1:]])
 FLOWS = ",A,B,C,D\nA,9,30,4,5\nB,20,7,2,0\nC,4,3,5,20\nD,5,4,31,6\n"
 
 
-def run(*args, input=None):
-    return CliRunner().invoke(app, ["compare", *map(str, args)], input=input)
+def compared(*args, input=None):
+    return done("compare", *args, input=input)
 
 
-def done(*args, input=None):
-    result = run(*args, input=input)
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    return result
-
-
-def mistake(*args, input=None):
-    result = run(*args, input=input)
-    assert result.exit_code == 2, (result.exit_code, result.stderr, result.exception)
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    return result.stderr.splitlines()[-1].removeprefix("finsler: ")
+def refused(*args, input=None):
+    return mistake("compare", *args, input=input)
 
 
 @pytest.fixture
@@ -45,7 +34,7 @@ def times(tmp_path):
 
 
 def test_it_prints_one_table_and_the_verdict(times):
-    result = done(times)
+    result = compared(times)
     lines = result.stdout.splitlines()
     assert lines[0].startswith("5 points in 2 dimensions, 20 ordered pairs")
     names = ["symmetrized MDS", "symmetrized Isomap", "Randers map (ours)", "slide vector", "hill-climbing",
@@ -54,11 +43,13 @@ def test_it_prints_one_table_and_the_verdict(times):
     verdict = " ".join(lines[-2:])
     assert verdict.endswith(compare_models(VALUES, models=["symmetric"], n_init=1, verbose=False).verdict)
     assert result.stderr == "times.csv: a 5 x 5 matrix with labels\n"
-    assert done(times, "--quiet").stderr == ""
+    assert compared(times, "--quiet").stderr == ""
 
 
 def test_json_is_that_of_the_library(times):
-    found = json.loads(done(times, "--json", "--n-components", 3, "--random-state", 5, "--n-init", 2).stdout)
+    found = json.loads(
+        compared(times, "--json", "--n-components", 3, "--random-state", 5, "--n-init", 2).stdout
+    )
     table = compare_models(VALUES, 3, random_state=5, n_init=2, verbose=False)
     assert found["n_components"] == 3
     assert found["random_state"] == 5
@@ -74,33 +65,33 @@ def test_json_is_that_of_the_library(times):
 def test_it_writes_files(times, tmp_path):
     outs = [tmp_path / f"table{suffix}" for suffix in (".json", ".md", ".txt")]
     args = [arg for out in outs for arg in ("--out", out)]
-    printed = done(times, *args).stdout
+    printed = compared(times, *args).stdout
     assert outs[2].read_text() == printed
     assert outs[1].read_text().count("\n|") == 11
     assert [m["model"] for m in json.loads(outs[0].read_text())["models"]]
-    assert "exists already" in mistake(times, *args)
-    done(times, *args, "--force")
+    assert "exists already" in refused(times, *args)
+    compared(times, *args, "--force")
 
 
 def test_it_reads_what_embed_reads(tmp_path):
     edges = tmp_path / "roads.csv"
     edges.write_text("source,target,length\na,b,1\nb,c,2\nc,a,3\nc,d,1\nd,a,2\nb,a,4\n")
-    assert "4 points" in done(edges).stdout
+    assert "4 points" in compared(edges).stdout
     flows = tmp_path / "flows.csv"
     flows.write_text(FLOWS)
-    found = json.loads(done(flows, "--similarity", "gravity", "--json").stdout)
+    found = json.loads(compared(flows, "--similarity", "gravity", "--json").stdout)
     counts = np.array([[float(x) for x in line.split(",")[1:]] for line in FLOWS.split()[1:]])
     table = compare_models(dissimilarities_from(counts), missing="mask", verbose=False)
     assert found["n_pairs"] == table.n_pairs == 11
     for model in found["models"]:
         expected = table[model["name"]].normalized_stress
         assert model["normalized_stress"] == pytest.approx(expected, abs=1e-9)
-    assert "11 ordered pairs" in done("-", "--similarity", "gravity", input=FLOWS).stdout
+    assert "11 ordered pairs" in compared("-", "--similarity", "gravity", input=FLOWS).stdout
 
 
 def test_weights(times):
     plain, weighted = (
-        json.loads(done(times, "--json", "--weighting", weights).stdout)
+        json.loads(compared(times, "--json", "--weighting", weights).stdout)
         for weights in ("uniform", "inverse-square")
     )
     stress = [{m["name"]: m["normalized_stress"] for m in t["models"]}["randers"] for t in (plain, weighted)]
@@ -111,13 +102,13 @@ def test_weights(times):
 
 
 def test_mistakes(times, tmp_path):
-    assert mistake(tmp_path / "none.csv").startswith("There is no file")
-    assert "use mask" in mistake(times, "--missing", "hinge")
-    assert "use mask" in mistake(times, "--unreachable", "hinge")
-    assert "table goes to stdout anyway" in mistake(times, "--out", "-")
-    assert "known are .json .md .txt" in mistake(times, "--out", tmp_path / "x.png")
-    assert "--n-components" in mistake(times, "--n-components", 0)
-    assert "2 points" in mistake("-", input=",A,B\nA,0,1\nB,2,0\n")
+    assert refused(tmp_path / "none.csv").startswith("There is no file")
+    assert "use mask" in refused(times, "--missing", "hinge")
+    assert "use mask" in refused(times, "--unreachable", "hinge")
+    assert "table goes to stdout anyway" in refused(times, "--out", "-")
+    assert "known are .json .md .txt" in refused(times, "--out", tmp_path / "x.png")
+    assert "--n-components" in refused(times, "--n-components", 0)
+    assert "2 points" in refused("-", input=",A,B\nA,0,1\nB,2,0\n")
 
 
 def test_the_page_of_the_models_shows_the_last_run():
@@ -144,6 +135,6 @@ def test_the_page_of_the_models_shows_the_last_run():
 
 
 def test_the_help_is_there():
-    text = done("--help").stdout
+    text = compared("--help").stdout
     assert "finsler compare times.csv" in text
     assert "--n-components" in text

@@ -1,0 +1,34 @@
+"""``finsler distance``."""
+
+import json
+
+import pytest
+
+pytest.importorskip("typer")
+import finsler
+
+from helpers import done, mistake
+
+
+def test_distance(flights):
+    folder, _ = flights
+    lines = done("distance", folder / "map.npz", "JFK", "LAX").stdout.splitlines()
+    flight_map = finsler.Embedding.load(folder / "map.npz")
+    assert lines == [
+        f"JFK -> LAX  {flight_map.distance('JFK', 'LAX'):.6g}  (5.25376 in the data)",
+        f"LAX -> JFK  {flight_map.distance('LAX', 'JFK'):.6g}  (4.21491 in the data)",
+    ]
+    record = json.loads(done("distance", folder / "map.npz", "LAX", "JFK", "--json").stdout)
+    assert record["there"]["on_map"] == pytest.approx(flight_map.distance("LAX", "JFK"))
+    assert record["back"]["in_data"] == pytest.approx(5.25376, abs=1e-5)
+    assert "'LAXX'. Did you mean 'LAX'?" in mistake("distance", folder / "map.npz", "JFK", "LAXX")
+    assert "'lax'. Did you mean 'LAX'?" in mistake("distance", folder / "map.npz", "JFK", "lax")
+
+
+def test_distance_by_number_where_there_are_no_labels(tmp_path):
+    (tmp_path / "m.csv").write_text("0,3,4,9\n2,0,2,9\n4,3,0,\n1,1,1,0\n")
+    done("embed", tmp_path / "m.csv", "--missing", "mask", "--out", tmp_path / "m.npz")
+    lines = done("distance", tmp_path / "m.npz", "2", "3").stdout.splitlines()
+    assert "in the data" not in lines[0]  # it is missing there
+    assert lines[1].endswith("(1 in the data)")
+    assert "'4'" in mistake("distance", tmp_path / "m.npz", "1", "4")

@@ -1,0 +1,84 @@
+"""The examples of the help run, on small files of the names that they use."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("matplotlib")
+pytest.importorskip("plotly")
+import typer
+from scipy.sparse import csr_array, save_npz
+
+from finsler.cli.app import app
+from finsler.cli.output import csv_text, matrix_csv
+from finsler.datasets import load_flight_hours
+from finsler.recipes import embed_matrix
+
+from helpers import done
+
+ROOT = typer.main.get_command(app)
+GROUPS = [ROOT, *ROOT.commands.values(), *ROOT.commands["datasets"].commands.values()]
+
+
+def examples(command):
+    lines = [line.strip().replace("\\[", "[") for line in (command.epilog or "").split("\n")]
+    return [re.split(r"\s{4,}", line)[0] for line in lines if "finsler" in line]
+
+
+EXAMPLES = list(dict.fromkeys(line for command in GROUPS for line in examples(command)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of all the names that the examples use."""
+    folder, rng = tmp_path_factory.mktemp("examples"), np.random.default_rng(0)
+    flights = load_flight_hours()
+    codes, hours = flights.codes, flights.hours
+    kept = sorted({*range(10), codes.index("JFK"), codes.index("LAX")})
+    labels, D = [codes[i] for i in kept], hours[np.ix_(kept, kept)]
+    n = len(kept)
+    (folder / "times.csv").write_text(matrix_csv(D, labels))
+    embed_matrix(D, labels=labels).save(folder / "map.npz")
+    (folder / "towns.csv").write_text(
+        csv_text([["label", "region"], *([label, label[0]] for label in labels)])
+    )
+    for name in ("new", "back"):
+        (folder / f"{name}.csv").write_text(csv_text([["", *labels], ["here", *(D[0] + 1).tolist()]]))
+    arcs = [(i, (i + step) % 30) for i in range(30) for step in (1, 4, 7)]
+    roads = [["from", "to", "minutes"], *([f"r{i}", f"r{j}", 1 + (i * j) % 5] for i, j in arcs)]
+    (folder / "roads.csv").write_text(csv_text(roads))
+    (folder / "web.csv").write_text(csv_text([["source", "target"], *([f"w{i}", f"w{j}"] for i, j in arcs)]))
+    cited = [(i, int(j)) for i in range(4, 40) for j in rng.choice(i, 3, replace=False)]
+    citations = [["from", "to"], *([f"paper-{i}", f"paper-{j}"] for i, j in cited)]
+    (folder / "citations.csv").write_text(csv_text(citations))
+    save_npz(folder / "words.npz", csr_array((rng.random((40, 12)) < 0.3).astype(float)))
+    (folder / "pairs.csv").write_text("from,to\npaper-17,paper-2\npaper-9,paper-30\n")
+    sea = [[*rng.random(2).tolist(), 0.2, 0.1, i % 4] for i in range(40)]
+    (folder / "sea.csv").write_text(csv_text([["x", "y", "u", "v", "depth"], *sea]))
+    counts = rng.integers(5, 90, (n, n)).astype(float)
+    (folder / "moves.csv").write_text(matrix_csv(counts, labels))
+    (folder / "morse.csv").write_text(matrix_csv(1 / counts + np.eye(n), labels))
+    return folder
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_example(line, folder, monkeypatch):
+    if " cora" in line:
+        pytest.skip("Cora must be downloaded")
+    if " learn " in line or " predict " in line:
+        pytest.importorskip("torch")
+    monkeypatch.chdir(folder)
+    if " predict " in line and not (folder / "model.npz").exists():
+        done("learn", "citations.csv", "--epochs", 2, "--dim", 4, "--n-jobs", 1, "--out", "model.npz", "-q")
+    before, _, after = line.partition("finsler ")
+    text = (folder / before.split()[1]).read_text() if before else None
+    words = re.split(r" [|>] ", after)[0].split()
+    if "--out" in words:
+        words.append("--force")
+    done(*words, input=text)
+    for option, path in pairwise(words):
+        if option == "--out" and path != "-":
+            assert (folder / path).stat().st_size > 0

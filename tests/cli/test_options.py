@@ -1,0 +1,79 @@
+"""Options are named as in Python and have the same defaults; examples of the help run."""
+
+import inspect
+
+import pytest
+
+pytest.importorskip("typer")
+import typer
+
+from finsler.cli.app import app
+from finsler.data.matrix import as_dissimilarities
+from finsler.data.similarities import dissimilarities_from
+from finsler.estimators.isomap import FinslerIsomap
+from finsler.estimators.mds import FinslerMDS
+from finsler.models import compare_models
+from finsler.recipes import embed_graph, embed_matrix, embed_points
+from finsler.solvers.sparse import solver as sparse
+
+COMMANDS = typer.main.get_command(app).commands
+
+# What the library calls each option's function; where several have the parameter, all defaults must be told.
+FUNCTIONS = {
+    "embed": [embed_matrix, embed_graph, embed_points, FinslerMDS, FinslerIsomap, as_dissimilarities],
+    "compare": [compare_models, as_dissimilarities],
+}
+EXCEPTIONS = {
+    "random_state": "0 on the command line: the same command gives the same map",
+    "n_jobs": "None is all threads, as the help says",
+    "time_limit": "None is no limit",
+    "weights": "None is no file",
+}
+
+
+def default(function, name):
+    parameter = inspect.signature(function).parameters.get(name)
+    return inspect.Parameter.empty if parameter is None else parameter.default
+
+
+def told(value):
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_defaults_are_those_of_python(command):
+    checked = set()
+    for param in COMMANDS[command].params:
+        defaults = [default(f, param.name) for f in FUNCTIONS[command]]
+        defaults = {told(d) for d in defaults if d is not inspect.Parameter.empty}
+        if not defaults or param.name in EXCEPTIONS:
+            continue
+        checked.add(param.name)
+        assert param.default is None or param.default is False, param.name  # the library decides
+        shown = str(param.show_default).replace("1e-7", "1e-07").replace("3e-4", "0.0003")
+        for value in defaults - {"None", "False"}:
+            assert value in shown.replace(";", " ").split(), (param.name, shown, defaults)
+    assert len(checked) >= {"embed": 12, "compare": 3}[command], checked
+
+
+def test_sparse_defaults_are_told():
+    shown = {param.name: str(param.show_default) for param in COMMANDS["embed"].params}
+    sparse_values = {"max_iter": default(sparse.sparse_smacof, "max_iter"), "tol": sparse.PIVOT_TOL}
+    for name, value in sparse_values.items():
+        assert float(shown[name].partition("sparse: ")[2]) == value
+
+
+def test_transforms_are_those_of_python():
+    params = {param.name: param for param in COMMANDS["embed"].params}
+    assert default(dissimilarities_from, "zeros") == params["zeros"].show_default
+
+
+def test_option_names_are_arguments():
+    """Each option is the argument with hyphens, so that an error that names an argument names the option."""
+    aliases = {"back": "--from", "source": "--from"}  # of place and predict
+    groups = [*COMMANDS.values(), *COMMANDS["datasets"].commands.values()]
+    for command in groups:
+        for param in command.params:
+            if param.param_type_name == "option":
+                expected = f"--{param.name.replace('_', '-')}"
+                assert param.opts[0] == expected or aliases.get(param.name) == param.opts[0], param.name
