@@ -1,4 +1,4 @@
-"""A few steps through every room that the named extras open: python .ci/smoke.py plot cli ...
+"""A few steps with the base and with each extra that is named: python .ci/smoke.py plot cli ...
 
 Run by ``make release-check`` in environments that hold the wheel and nothing else of ours.
 """
@@ -30,7 +30,7 @@ BROUGHT = {
 
 
 def base(folder: Path) -> None:
-    """The three doors, the scikit-learn way, files, types."""
+    """The recipes, the scikit-learn way, files, types."""
     flights = finsler.embed_matrix(HOURS, labels=LABELS)
     assert flights.distance("JFK", "LAX") > flights.distance("LAX", "JFK")
     again = finsler.Embedding.load(flights.save(folder / "map.npz"))
