@@ -19,6 +19,7 @@ from numpy.testing import assert_array_equal
 
 from finsler.datasets import remote
 from finsler.datasets.remote import FILES, GRAPHS, fetch_file, fetch_graph
+from finsler.errors import InputError
 
 import helpers
 
@@ -138,7 +139,7 @@ class TestDownload:
 
     def test_wrong_content_is_refused(self, small, tmp_path):
         with pytest.raises(
-            ValueError, match=r"small\.txt.*does not match.*expected sha256:\w{64} but got \w{64}"
+            InputError, match=r"small\.txt.*does not match.*expected sha256:\w{64} but got \w{64}"
         ):
             remote._download("small.txt", tmp_path, Server(small[:-1]))
         assert list(tmp_path.iterdir()) == []

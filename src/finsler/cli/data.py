@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -12,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.cli.errors import say
-from finsler.cli.options import given
+from finsler.cli.options import given, stdin_or
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import (
     DIAGONAL_TOLERANCE,
     Dissimilarities,
     as_dissimilarities,
 )
+from finsler.data.point_tables import read_attributes
 from finsler.data.similarities import dissimilarities_from
-from finsler.data.tables import LABELS, Table, attribute, check_labels, is_number, read_table, read_text
+from finsler.data.tables import Table, read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError
 from finsler.estimators.mds import FinslerMDS
@@ -100,8 +100,7 @@ _GOES_WITH = {
 
 def read_input(file: str, reading: Reading) -> Table:
     """Read the file (``-`` is stdin), say what it is, and refuse options that do not go with it."""
-    source: Any = sys.stdin.buffer if file == "-" else file
-    table = read_table(source, reading.kind, columns=reading.columns, encoding=reading.encoding)
+    table = read_table(stdin_or(file), reading.kind, columns=reading.columns, encoding=reading.encoding)
     if not reading.quiet:
         say(table.describe())
     for option, kinds in _GOES_WITH.items():
@@ -367,7 +366,7 @@ def attributes_of(table: Table, file: str | None, encoding: str | None) -> dict[
     """Attributes of the points of a table: its own, and those in a file."""
     if file is None:
         return table.attributes
-    return {**table.attributes, **read_attributes(file, *table_labels(table), encoding)}
+    return {**table.attributes, **read_attributes(file, *table_labels(table), encoding=encoding)}
 
 
 def on_map(attributes: dict[str, Array], table: Table, embedding: Embedding) -> dict[str, Array]:
@@ -377,62 +376,6 @@ def on_map(attributes: dict[str, Array], table: Table, embedding: Embedding) -> 
         return attributes
     kept = LabelIndex(labels, n).positions(_names(embedding.labels, embedding.n_points))
     return {name: values[kept] for name, values in attributes.items()}
-
-
-def read_attributes(
-    file: str, labels: list[Any] | None, n: int, encoding: str | None = None
-) -> dict[str, Array]:
-    """Columns of a table with one row per point, found by its label or, without labels, in the order of the map."""
-    text = read_text(file, encoding)
-    header = text.head[0][1]
-    rows = list(text.body(header=True))
-    lower = [name.lower() for name in header]
-    key = next((lower.index(name) for name in LABELS if name in lower), 0)
-    if labels is not None:
-        index = LabelIndex([cells[key] for _, cells in rows], len(rows), "row")
-        where = f'{text.name}, column "{header[key]}"'
-        rows = [rows[index.from_text(str(label), where)] for label in labels]
-    elif len(rows) != n:
-        raise InputError(f"{text.name}: {len(rows)} rows for {n} points.")
-    return {
-        header[k] or f"column {k + 1}": attribute(text, [(row, cells[k]) for row, cells in rows], k)
-        for k in range(text.width)
-        if labels is None or k != key
-    }
-
-
-def read_new_points(
-    file: str, embedding: Embedding, encoding: str | None = None
-) -> tuple[list[str] | None, Array]:
-    """Rows of new points: their labels, if any, and their values by the points of the map, NaN where not given."""
-    text = read_text(sys.stdin.buffer if file == "-" else file, encoding)
-    names = [str(label) for label in _names(embedding.labels, embedding.n_points)]
-    top = text.head[0][1]
-    header = top == names or not all(map(is_number, top[1:] or top))
-    header |= set(top[1:]) <= set(names) and not is_number(top[0], blank=False)
-    side = top[0] not in names if header else text.width == len(names) + 1
-    if header:
-        check_labels(top[side:], text.name)
-        points = LabelIndex(embedding.labels, embedding.n_points)
-        columns = [points.from_text(name, f"{text.name}, header") for name in top[side:]]
-    elif text.width - side != len(names):
-        raise InputError(
-            f"{text.name}: {text.width} columns without names, where the map has {len(names)} points; name the columns by "
-            "the labels of the map."
-        )
-    else:
-        columns = list(range(len(names)))
-    labels, values = [], []
-    for row, cells in text.body(header):
-        line = np.full(len(names), np.nan)
-        line[columns] = text.numbers(cells[side:], row, int(side), top if header else None)
-        values.append(line)
-        labels.append(cells[0])
-    if not values:
-        raise InputError(f"{text.name} holds no points.")
-    if side:
-        check_labels(labels, text.name)
-    return (labels if side else None), np.array(values)
 
 
 def both_ways(embedding: Embedding, i: int, j: int) -> list[tuple[float, float | None]]:

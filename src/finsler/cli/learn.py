@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from finsler.cli import options as opt
 from finsler.cli.errors import say
 from finsler.errors import InputError
-
-if TYPE_CHECKING:
-    from finsler.data.labels import LabelIndex
 
 MODEL = "The model"
 LEARN_EXAMPLES = opt.examples(
@@ -99,6 +95,7 @@ def learn(
     Ctrl-C ends the training and still writes the best model so far.
     """
     from finsler.cli import data, output
+    from finsler.data.point_tables import read_features
     from finsler.learn.links import LinkPredictor
 
     if not out and not json:
@@ -107,7 +104,9 @@ def learn(
     reading = data.Reading.of(context, kind="edges")
     graph = data.read_input(file, reading).graph
     assert graph is not None
-    values = None if features is None else _features(features, graph.labels, graph.n_nodes, encoding)
+    values = (
+        None if features is None else read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
+    )
     names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint", "n_jobs")
     model = LinkPredictor(**opt.given(context, *names), verbose=reading.verbose).fit(graph, values)
     scores = model.validation_scores_
@@ -158,6 +157,7 @@ def predict(
     """
     from finsler.cli import output
     from finsler.data.labels import LabelIndex
+    from finsler.data.point_tables import read_label_pairs
     from finsler.learn.links import LinkPredictor
 
     if (pairs is None) == (source is None):
@@ -170,7 +170,7 @@ def predict(
         found = [(start, label) for label, _ in model.rank(start, top, exclude_known=not known)]
     else:
         assert pairs is not None
-        found = _pairs(pairs, nodes, encoding)
+        found = read_label_pairs(opt.stdin_or(pairs), nodes, encoding=encoding)
     existence, direction = model.predict_proba(found), model.predict_direction(found)
     rows = [
         (str(a), str(b), f"{p:.6g}", f"{q:.6g}")
@@ -179,38 +179,3 @@ def predict(
     output.write_text(target.path, output.csv_text([("from", "to", "probability", "direction"), *rows]))
     if target.path is not None:
         say(f"Written: {target.path}")
-
-
-def _features(file: str, labels: list[Any] | None, n: int, encoding: str | None) -> Any:
-    """Numbers about the nodes from a table (rows found by label) or from arrays (rows in the order of the nodes)."""
-    import numpy as np
-
-    suffix = Path(file).suffix.lower()
-    if suffix == ".npy":
-        return np.load(file, allow_pickle=False)
-    if suffix == ".npz":
-        from scipy.sparse import load_npz
-
-        return load_npz(file)
-    from finsler.cli.data import read_attributes
-
-    table = read_attributes(file, labels, n, encoding)
-    words = [name for name, column in table.items() if column.dtype.kind not in "fiub"]
-    if words:
-        raise InputError(f"{file}: the column {words[0]!r} holds text; features must be numbers.")
-    return np.column_stack(list(table.values())).astype(float)
-
-
-def _pairs(file: str, nodes: LabelIndex, encoding: str | None) -> list[tuple[Any, ...]]:
-    """Pairs of labels from the first two columns; a first row that names no nodes is a header."""
-    from finsler.data.readers.text import read_text
-
-    text = read_text(sys.stdin.buffer if file == "-" else file, encoding)
-    if text.width < 2:
-        raise InputError(f"{text.name}: pairs need two columns, from and to.")
-    top = text.head[0][1]
-    header = nodes.find_text(top[0]) is None and nodes.find_text(top[1]) is None
-    found = [tuple(nodes.label(nodes.from_text(c)) for c in cells[:2]) for _, cells in text.body(header)]
-    if not found:
-        raise InputError(f"{text.name} holds no pairs.")
-    return found

@@ -6,6 +6,7 @@ the help only shows it (tests compare).
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -54,6 +55,11 @@ def auto_or_number(value: str | None) -> Any:
 def given(context: typer.Context, *names: str) -> dict[str, Any]:
     """Those of the named options that the user gave, or that have a default here."""
     return {name: context.params[name] for name in names if context.params.get(name) is not None}
+
+
+def stdin_or(file: str) -> Any:
+    """Give what ``-`` stands for, or the path as it is."""
+    return sys.stdin.buffer if file == "-" else file
 
 
 _FILE = "The data; - reads CSV from stdin."

@@ -50,18 +50,22 @@ def place(
 
     CSV gets the new points: label, x1, ..., height, misfit (0 is perfect). All other files get the whole map with them.
     """
-    from finsler.cli import data, output
+    from finsler.cli import output
+    from finsler.data.point_tables import read_new_rows
     from finsler.embedding import Embedding
 
     if new is None and back is None:
         raise InputError("give NEW.csv, --from FILE or both: new points need values to be placed by.")
     targets = output.plan(out or ["-"], force=force, inputs=[map_file, new, back])
     embedding = Embedding.load(map_file)
-    there, here = (None if f is None else data.read_new_points(f, embedding, encoding) for f in (new, back))
+    points = embedding.labels, embedding.n_points
+    there, here = (
+        None if f is None else read_new_rows(opt.stdin_or(f), *points, encoding=encoding) for f in (new, back)
+    )
     placed = place_points(embedding, there, here)
     if not quiet:
-        points = "new point" if len(placed.labels) == 1 else "new points"
-        say(f"{len(placed.labels)} {points} among {embedding.n_points}: {', '.join(placed.labels[:8])}")
+        word = "new point" if len(placed.labels) == 1 else "new points"
+        say(f"{len(placed.labels)} {word} among {embedding.n_points}: {', '.join(placed.labels[:8])}")
     output.write(
         targets, placed.whole, attributes={"placed": placed.groups}, color="placed", title=title, table=placed.table,
         quiet=quiet,

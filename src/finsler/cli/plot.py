@@ -22,7 +22,8 @@ def plot(
     quiet: opt.Quiet = False,
 ) -> None:
     """Draw a saved map, as a picture or as a page to explore."""
-    from finsler.cli import data, output
+    from finsler.cli import output
+    from finsler.data.point_tables import read_attributes
     from finsler.embedding import Embedding
 
     if not out:
@@ -31,6 +32,6 @@ def plot(
     embedding = Embedding.load(map_file)
     about = {}
     if attributes is not None:
-        about = data.read_attributes(attributes, embedding.labels, embedding.n_points, encoding)
+        about = read_attributes(attributes, embedding.labels, embedding.n_points, encoding=encoding)
     output.check_color(color, about)
     output.write(targets, embedding, attributes=about, color=color, title=title, quiet=quiet)

@@ -238,6 +238,8 @@ def _download(name: str, cache_dir: Folder, downloader: Callable[..., Any] | Non
     )
     try:
         return Path(cache.fetch(name, downloader=downloader))
+    except ValueError as error:  # by which pooch says that the hash is another one
+        raise InputError(f"{file.url} is not the registered file: {error}") from error
     except PermissionError:  # about the cache folder; pooch's message says so
         raise
     except OSError as error:  # those of requests included

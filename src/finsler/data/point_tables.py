@@ -1,0 +1,190 @@
+"""Tables about the points of a map: their attributes, values between them and new points, pairs of them.
+
+Rows and columns are found by the labels of the points, and only without labels by their order.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.data.labels import LabelIndex
+from finsler.data.readers.text import is_number, read_text, require_file
+from finsler.data.tables import LABELS, attribute, check_labels
+from finsler.errors import InputError
+
+Array = NDArray[Any]
+Source = str | os.PathLike[str] | IO[bytes]
+
+
+def read_attributes(
+    source: Source, labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
+) -> dict[str, Array]:
+    r"""Read a table with a header and one row per point.
+
+    Parameters
+    ----------
+    source : path-like or binary file
+        A column label, name or id, else the first one, holds the labels.
+    labels : sequence or None
+        Labels of the points, in whose order the values are given; rows of other points are ignored. Without labels
+        there must be ``n`` rows, in the order of the points.
+    n : int
+        Number of points.
+    encoding : str, optional
+        If it is not UTF-8.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n,)
+        Columns by their names: numbers if all cells are, else text.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = io.BytesIO(b"name,area,kind\nB,2.5,hill\nA,4,lake\n")
+    >>> read_attributes(table, ["A", "B"], 2)["area"].tolist()
+    [4.0, 2.5]
+    """
+    text = read_text(source, encoding)
+    header = text.head[0][1]
+    rows = list(text.body(header=True))
+    names = [name.lower() for name in header]
+    key = next((names.index(name) for name in LABELS if name in names), 0)
+    if labels is not None:
+        index = LabelIndex([cells[key] for _, cells in rows], len(rows), "row")
+        where = f'{text.name}, column "{header[key]}"'
+        rows = [rows[index.from_text(str(label), where)] for label in labels]
+    elif len(rows) != n:
+        raise InputError(f"{text.name}: {len(rows)} rows for {n} points.")
+    return {
+        header[k] or f"column {k + 1}": attribute(text, [(row, cells[k]) for row, cells in rows], k)
+        for k in range(text.width)
+        if labels is None or k != key
+    }
+
+
+def read_features(
+    source: str | os.PathLike[str], labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
+) -> Any:
+    """Read numbers about the points: a table, see :func:`read_attributes`, or an array with a row per point.
+
+    Parameters
+    ----------
+    source : path-like
+        Text; ``.npy``; or ``.npz`` with a sparse matrix that scipy saved.
+    labels, n, encoding
+        As in :func:`read_attributes`; the rows of arrays are in the order of the points.
+
+    Returns
+    -------
+    ndarray or sparse matrix of shape (n, n_features)
+    """
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if suffix in (".npy", ".npz"):
+        require_file(path)
+        from scipy.sparse import load_npz
+
+        try:
+            with path.open("rb") as file:
+                return np.load(file, allow_pickle=False) if suffix == ".npy" else load_npz(file)
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path.name} cannot be read as {suffix}: {error}") from error
+    table = read_attributes(path, labels, n, encoding=encoding)
+    for name, column in table.items():
+        if column.dtype.kind not in "fiub":
+            raise InputError(f"{path.name}: the column {name!r} holds text; features must be numbers.")
+    if not table:
+        raise InputError(f"{path.name} holds no column of numbers.")
+    return np.column_stack(list(table.values())).astype(float)
+
+
+class NewRows(NamedTuple):
+    """Values between new points, one row each, and the points of a map; NaN where they are not given."""
+
+    labels: list[str] | None
+    values: Array
+
+
+def read_new_rows(
+    source: Source, labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
+) -> NewRows:
+    r"""Read rows of new points: a column per point of the map, by its label.
+
+    Parameters
+    ----------
+    source : path-like or binary file
+        A first column with other names than those of points holds the labels of the rows. Columns without a header
+        are all the points, in their order.
+    labels, n
+        Labels of the points, if they have any, and how many there are.
+    encoding : str, optional
+        If it is not UTF-8.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_new_rows(io.BytesIO(b"new,C,A\nQ,2,1\n"), ["A", "B", "C"], 3)
+    NewRows(labels=['Q'], values=array([[ 1., nan,  2.]]))
+    """
+    text = read_text(source, encoding)
+    points = LabelIndex(labels, n)
+    names = [str(points.label(i)) for i in range(n)]
+    top = text.head[0][1]
+    header = top == names or not all(map(is_number, top[1:] or top))
+    header |= set(top[1:]) <= set(names) and not is_number(top[0], blank=False)
+    side = (header and top[0] not in names) or (not header and text.width == n + 1)
+    columns = np.arange(n)
+    if header:
+        check_labels(top, text.name)
+        columns = np.array([points.from_text(name, f"{text.name}, header") for name in top[side:]], dtype=int)
+    elif text.width - side != n:
+        raise InputError(
+            f"{text.name}: {text.width} columns without names, where the map has {n} points; name the columns by "
+            "the labels of the map."
+        )
+    rows = list(text.body(header))
+    if not rows or not columns.size:
+        raise InputError(f"{text.name} holds no points.")
+    values = np.full((len(rows), n), np.nan)
+    for line, (row, cells) in zip(values, rows, strict=True):
+        line[columns] = [
+            text.number(cells[k], row, k, top if header else None) for k in range(side, len(cells))
+        ]
+    new = [cells[0] for _, cells in rows] if side else None
+    if new is not None:
+        check_labels(new, text.name)
+    return NewRows(new, values)
+
+
+def read_label_pairs(
+    source: Source, points: LabelIndex, *, encoding: str | None = None
+) -> list[tuple[Any, Any]]:
+    r"""Read pairs of labels from the first two columns; a first row that names no points is a header.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_label_pairs(io.BytesIO(b"from,to\n7,3\n"), LabelIndex([3, 7], 2))
+    [(7, 3)]
+    """
+    text = read_text(source, encoding)
+    if text.width < 2:
+        raise InputError(f"{text.name}: pairs need two columns, from and to.")
+    top = text.head[0][1]
+    header = points.find_text(top[0]) is None and points.find_text(top[1]) is None
+
+    def label(cell: str) -> Any:
+        return points.label(points.from_text(cell, text.name))
+
+    found = [(label(cells[0]), label(cells[1])) for _, cells in text.body(header)]
+    if not found:
+        raise InputError(f"{text.name} holds no pairs.")
+    return found
