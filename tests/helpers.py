@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from finsler import Embedding, embed_matrix, randers_distances
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -90,3 +92,51 @@ def shell(*args, **options):
     """Run the command in a process of its own."""
     command = [sys.executable, "-m", "finsler.cli", *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+# Maps and pictures to look at.
+
+ODD_LABELS = ["$x_1$", "a_b", "<i>", "$", "_hidden", "50 % \\$", "", "two\nlines", "ü", "x" * 90]
+
+
+def noisy_map(n=12, m=2, alpha=0.3, labels=None, noise=0.1, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    D = randers_distances(rng.normal(size=(n, m)), drift=alpha) * rng.uniform(1 - noise, 1 + noise, (n, n))
+    return embed_matrix(D, n_components=m, alpha=alpha, labels=labels, **options)
+
+
+def incomplete_map():
+    """Pairs missing one way, missing both ways, and bounds."""
+    rng = np.random.default_rng(1)
+    D = randers_distances(rng.normal(size=(14, 2)), drift=0.3) * rng.uniform(0.9, 1.1, (14, 14))
+    D[0, 1] = D[1, 0] = np.nan
+    D[2, 3] = np.nan
+    D[4, 5] = D[6, 7] = D[7, 6] = np.inf
+    return embed_matrix(D, alpha=0.3, missing="hinge", weights=rng.uniform(0.5, 2, (14, 14)))
+
+
+def settled(ax):
+    np.ravel(ax)[0].figure.canvas.draw()
+    return ax
+
+
+def note_of(ax):
+    return " ".join(text.get_text().replace("\n", " ") for text in ax.texts if text.get_gid() == "note")
+
+
+def offsets(collection):
+    return np.asarray(collection.get_offsets())
+
+
+def sorted_rows(array):
+    array = np.asarray(array, dtype=float)
+    return array[np.lexsort(array.T)]
+
+
+def made_map(X, alpha=0.3, labels=None, data=None, share=None):
+    """A map with these coordinates, without a solver."""
+    X = np.asarray(X, dtype=float)
+    drift = np.zeros(X.shape[1])
+    drift[-1] = alpha
+    share = np.full(len(X), 1 / len(X)) if share is None else share
+    return Embedding(X, drift, labels, 1.5, 0.1, share, 7, "converged", "It converged.", data)

@@ -208,8 +208,8 @@ class Embedding:
         return f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, {fit}{self.status})"
 
     def plot(self, **options: Any) -> Axes:
-        """Draw the map with matplotlib; see :func:`finsler.plotting.static.plot_map`."""
-        from finsler.plotting.static import plot_map
+        """Draw the map with matplotlib; see :func:`finsler.plotting.maps.plot_map`."""
+        from finsler.plotting.maps import plot_map
 
         return plot_map(self, **options)
 

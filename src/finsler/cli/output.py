@@ -125,7 +125,7 @@ def write(
             elif suffix == ".html":
                 from finsler.plotting.explorer import explore
 
-                explore(embedding, path, attributes=attributes or None, title=title)
+                explore(embedding, path, attributes=attributes or None, color=color, title=title)
             else:
                 _draw(embedding, path, attributes or {}, color, title)
             written += [] if path is None else [str(path)]

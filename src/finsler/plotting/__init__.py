@@ -9,10 +9,10 @@ from finsler._lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        "static": ["plot_map", "unit_ball"],
+        "maps": ["plot_map", "unit_ball"],
         "explorer": ["explore"],
         "fields": ["plot_field", "plot_height"],
         "diagnostics": ["plot_shepard", "plot_asymmetry", "plot_heatmaps"],
-        "fits": ["plot_stress_per_point", "plot_history", "plot_scree"],
+        "stress": ["plot_stress_per_point", "plot_history", "plot_scree"],
     },
 )

@@ -4,8 +4,8 @@ from finsler.plotting.diagnostics import plot_shepard as plot_shepard
 from finsler.plotting.explorer import explore as explore
 from finsler.plotting.fields import plot_field as plot_field
 from finsler.plotting.fields import plot_height as plot_height
-from finsler.plotting.fits import plot_history as plot_history
-from finsler.plotting.fits import plot_scree as plot_scree
-from finsler.plotting.fits import plot_stress_per_point as plot_stress_per_point
-from finsler.plotting.static import plot_map as plot_map
-from finsler.plotting.static import unit_ball as unit_ball
+from finsler.plotting.maps import plot_map as plot_map
+from finsler.plotting.maps import unit_ball as unit_ball
+from finsler.plotting.stress import plot_history as plot_history
+from finsler.plotting.stress import plot_scree as plot_scree
+from finsler.plotting.stress import plot_stress_per_point as plot_stress_per_point

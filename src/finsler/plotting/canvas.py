@@ -1,4 +1,4 @@
-"""What all pictures share: Axes, words, notes, colors of points. Matplotlib is imported when a picture is drawn."""
+"""What all pictures share: Axes, words, notes, legends. Matplotlib is imported when a picture is drawn."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
     from finsler.embedding import Embedding
 
-# Vermilion and blue, which color-blind people tell apart: the dear and the cheap way, on every picture.
-DEAR, CHEAP = "#d55e00", "#0072b2"
-QUIET = "#777777"
-GROUP_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222")
-GROUP_MARKERS = "os"
-MOST_GROUPS = 12
 LONGEST_LABEL = 40
 
 
@@ -101,7 +95,7 @@ def data_of(embedding: Embedding, picture: str) -> Dissimilarities:
 
 
 def note(ax: Any, text: str) -> Any:
-    """Small grey words below the picture."""
+    """Small gray words below the picture."""
     from finsler.plotting.labels import Note
 
     return Note(ax, text)
@@ -164,102 +158,6 @@ def equal_box(ax: Any, points: NDArray[Any]) -> None:
         axis.set_major_locator(MaxNLocator(max(1, round(7 * reach / half.max()))))
         axis.labelpad = 10
     ax.set_box_aspect(half, zoom=0.88)
-
-
-def color_values(color: ArrayLike, n: int) -> tuple[NDArray[Any], list[str] | None]:
-    """Numbers to color by (NaN for none); or numbers of groups (-1 for none) and the names of the groups.
-
-    Examples
-    --------
-    >>> color_values(["b", "a", None], 3)
-    (array([ 1,  0, -1]), ['a', 'b'])
-    >>> color_values([1, None, 2.5], 3)
-    (array([1. , nan, 2.5]), None)
-    """
-    values = np.asarray(color)
-    if values.shape != (n,):
-        raise InputError(f"color must hold one value or group per point, shape ({n},), got {values.shape}.")
-    if values.dtype.kind in "iuf":
-        return values.astype(float), None
-    absent = np.array([v is None or v != v or str(v) in ("<NA>", "NaT") for v in values.tolist()])
-    if values.dtype.kind == "O" and not any(isinstance(v, str | bool) for v in values[~absent]):
-        try:
-            numbers = np.full(n, np.nan)
-            numbers[~absent] = values[~absent].astype(float)
-            return numbers, None
-        except (TypeError, ValueError):
-            pass
-    words = [str(v) for v in values[~absent].tolist()]
-    names = sorted(set(words), key=_natural)
-    code = {name: k for k, name in enumerate(names)}
-    codes = np.full(n, -1)
-    codes[~absent] = [code[word] for word in words]
-    return codes, names
-
-
-def _natural(word: str) -> list[tuple[int, float, str]]:
-    """Order in which "group 2" comes before "group 10"."""
-    parts = re.split(r"(\d+(?:\.\d+)?)", word)
-    return [(0, float(part), "") if k % 2 else (1, 0.0, part) for k, part in enumerate(parts)]
-
-
-def draw_points(
-    ax: Any,
-    columns: tuple[NDArray[Any], ...],
-    colors: tuple[NDArray[Any], list[str] | None],
-    color_label: str,
-    cmap: Any,
-    size: float,
-) -> str:
-    """Scatter the points, colored by value with a colorbar, or by group with a legend; hollow where there is none.
-
-    ``colors`` come from :func:`color_values`. Returns what else to say about them.
-    """
-    values, names = colors
-    solid = ax.name == "3d"
-    style = {"s": size, "zorder": 3, **({"depthshade": False} if solid else {})}
-    absent = np.isnan(values) if names is None else values < 0
-    handles: list[Any] = []
-    entries: list[str] = []
-    if names is not None:
-        values, entries = _few_groups(values, names)
-        handles = [_draw_group(ax, columns, values, k, entries[k], style) for k in range(len(entries))]
-    elif not absent.all():
-        points = ax.scatter(*(c[~absent] for c in columns), c=values[~absent], cmap=cmap, **style)
-        room = {"pad": 0.1} if solid else {}
-        ax.figure.colorbar(points, ax=ax, shrink=0.7, label=plain(color_label), **room)
-    if absent.any():
-        hollow = {"facecolors": "none", "edgecolors": "#999999"}
-        handles.append(ax.scatter(*(c[absent] for c in columns), **hollow, **style))
-        entries.append("no group")
-    if names is not None:
-        named_legend(ax, handles, entries, color_label)
-    return (
-        f"{int(absent.sum())} points are hollow: they have no color."
-        if absent.any() and names is None
-        else ""
-    )
-
-
-def _few_groups(codes: NDArray[Any], names: list[str]) -> tuple[NDArray[Any], list[str]]:
-    """Keep the largest groups and join the others into one, when there are more than a legend can hold."""
-    if len(names) <= MOST_GROUPS:
-        return codes, names
-    sizes = np.bincount(codes[codes >= 0], minlength=len(names))
-    kept = np.sort(np.argsort(-sizes, kind="stable")[: MOST_GROUPS - 1])
-    place = np.full(len(names) + 1, len(kept))
-    place[kept] = np.arange(len(kept))
-    place[-1] = -1  # where no group is known
-    return place[codes], [*(names[k] for k in kept), f"others ({len(names) - len(kept)} groups)"]
-
-
-def _draw_group(
-    ax: Any, columns: tuple[NDArray[Any], ...], codes: NDArray[Any], k: int, name: str, style: dict[str, Any]
-) -> Any:
-    joined = k == MOST_GROUPS - 1 and name.startswith("others (")
-    color = "#aaaaaa" if joined else GROUP_COLORS[k % len(GROUP_COLORS)]
-    marker = GROUP_MARKERS[k // len(GROUP_COLORS)]
-    return ax.scatter(*(c[codes == k] for c in columns), color=color, marker=marker, **style)
 
 
 def named_legend(ax: Any, handles: list[Any], names: list[str], title: str = "", **place: Any) -> Any:

@@ -11,9 +11,6 @@ from finsler.errors import InputError
 from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.randers import randers_distances, randers_norm
 from finsler.plotting.canvas import (
-    CHEAP,
-    DEAR,
-    QUIET,
     axes_for,
     data_of,
     fit_words,
@@ -25,6 +22,7 @@ from finsler.plotting.canvas import (
     set_title,
     size_in_points,
 )
+from finsler.plotting.colors import CHEAP, COSTLY, GROUP_COLORS, QUIET, colormap
 
 if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-MISSING = "#e4e4e4"
+UNKNOWN = "#e4e4e4"  # cells of a heatmap
 MOST_NAMES = 50  # labels on the side of a heatmap
 MOST_CELLS = 1000  # rows of a heatmap
 ALL_PAIRS = 5_000_000  # unordered pairs up to which those to draw are chosen among all
@@ -94,18 +92,18 @@ def plot_shepard(
     ax.add_collection(
         LineCollection(list(ends[both]), colors="#bbbbbb", linewidths=0.4, zorder=1, gid="pairs")
     )
-    dearer = np.zeros(value.shape, dtype=bool)
-    dearer[both] = value[both] > value[both][:, ::-1]
+    costlier = np.zeros(value.shape, dtype=bool)
+    costlier[both] = value[both] > value[both][:, ::-1]
     cheaper = np.zeros(value.shape, dtype=bool)
     cheaper[both] = value[both] < value[both][:, ::-1]
-    equal = both[:, None] & ~dearer & ~cheaper
+    equal = both[:, None] & ~costlier & ~cheaper
     kinds = [
-        (dearer, "the dearer direction of a pair", {"color": DEAR, "marker": "^"}),
+        (costlier, "the costlier direction of a pair", {"color": COSTLY, "marker": "^"}),
         (cheaper, "the cheaper direction", {"color": CHEAP, "marker": "v"}),
         (equal, "equal both ways", {"color": QUIET, "marker": "o"}),
-        (known & ~bound & ~both[:, None], "known one way only", {"color": "#009e73", "marker": "s"}),
+        (known & ~bound & ~both[:, None], "known one way only", {"color": GROUP_COLORS[2], "marker": "s"}),
         (known & bound, "at least this far: fits above the line",
-         {"facecolors": "none", "edgecolors": "#cc79a7", "marker": ">"}),
+         {"facecolors": "none", "edgecolors": GROUP_COLORS[3], "marker": ">"}),
     ]  # fmt: skip
     size = float(np.clip(9000 / max(len(value), 1), 5, 22))
     handles, names = [], []
@@ -127,11 +125,11 @@ def plot_shepard(
 def plot_asymmetry(
     embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000, random_state: int = 0, title: str | None = None
 ) -> Any:  # fmt: skip
-    """Draw how much dearer ways are in the data than their ways back, against the climb on the map.
+    """Draw how much costlier ways are in the data than their ways back, against the climb on the map.
 
     Each pair known both ways is taken in the direction that goes up on the map. Its half difference
     ``(there - back) / 2`` should equal ``alpha`` times the climb: a map explains so much of the asymmetry as the points
-    lie on the line of slope 1. Points below zero are pairs whose dearer way goes down on the map.
+    lie on the line of slope 1. Points below zero are pairs whose costlier way goes down on the map.
 
     Parameters
     ----------
@@ -193,16 +191,14 @@ def plot_asymmetry(
                 f"\n(the best heights for these data would explain {possible:.1%}; the rest runs in circles)"
             )
     set_title(ax, title, default)
-    note(ax, "Below zero: the dearer way goes down on the map." + _sampled(pairs))
+    note(ax, "Below zero: the costlier way goes down on the map." + _sampled(pairs))
     return ax
 
 
-def plot_heatmaps(
-    embedding: Embedding, *, ax: Any = None, cmap: Any = "viridis", title: str | None = None
-) -> Any:
+def plot_heatmaps(embedding: Embedding, *, ax: Any = None, cmap: Any = None, title: str | None = None) -> Any:
     """Draw the data, the distances on the map and the residuals side by side, ordered by height.
 
-    Rows are "from", columns "to", lowest first: above the diagonal ways go up. What is missing in the data is grey. Of
+    Rows are "from", columns "to", lowest first: above the diagonal ways go up. What is missing in the data is gray. Of
     more than 1,000 points, so many, evenly spread over the order, are drawn.
 
     Parameters
@@ -211,8 +207,9 @@ def plot_heatmaps(
         The map, with its data.
     ax : sequence of 3 matplotlib Axes, optional
         Where to draw; a new figure by default.
-    cmap : str or matplotlib Colormap
-        Colors that data and map share; those of the residuals are red where the map is too far, blue where too near.
+    cmap : str or matplotlib Colormap, optional
+        Colors that data and map share, viridis by default; those of the residuals are red where the map is too far, blue
+        where too near.
     title : str, optional
         Title of the figure; by default the fit of the map.
 
@@ -230,61 +227,79 @@ def plot_heatmaps(
     ['data', 'map', 'map minus data']
     >>> matplotlib.pyplot.close(axes[0].figure)
     """
-    data = data_of(embedding, "plot_heatmaps")
+    cells = _cells(embedding, data_of(embedding, "plot_heatmaps"))
+    axes = panels_for(ax, 3, (15.0, 5.3))
+    scale = colormap() if cmap is None else cmap
+    top = float(max(np.nanmax(cells.data, initial=0.0), cells.fit.max())) or 1.0
+    limit = float(np.nanmax(np.abs(cells.residual), initial=0.0)) or 1.0
+    both = list(axes[:2]) if axes[1].figure is axes[0].figure else axes[1]
+    words = "dissimilarity in the data, distance on the map"
+    _draw_cells(axes[0], "data", cells.data, cells.names, scale, (0.0, top))
+    picture = _draw_cells(axes[1], "map", cells.fit, cells.names, scale, (0.0, top))
+    axes[1].figure.colorbar(picture, ax=both, shrink=0.8, label=words)
+    picture = _draw_cells(axes[2], "map minus data", cells.residual, cells.names, "RdBu_r", (-limit, limit))
+    axes[2].figure.colorbar(picture, ax=axes[2], shrink=0.8, label="residual (red: too far on the map)")
+    axes[0].set_ylabel("from (lowest first)")
+    if ax is None:
+        axes[0].figure.supxlabel(cells.remarks, x=0.01, ha="left", fontsize=7.5, color=QUIET)
+    else:
+        note(axes[0], cells.remarks)
+    if ax is None or title is not None:
+        words = f"{embedding.n_points} points, normalized stress {fit_words(embedding.normalized_stress)}"
+        axes[0].figure.suptitle(words if title is None else title, fontsize=10)
+    return axes
+
+
+class Cells(NamedTuple):
+    """What the heatmaps show: points in the order of their height, NaN for unknown."""
+
+    names: list[str]
+    data: Array
+    fit: Array
+    residual: Array
+    remarks: str
+
+
+def _cells(embedding: Embedding, data: Dissimilarities) -> Cells:
     n = embedding.n_points
     order = np.argsort(embedding.height, kind="stable")
     if n > MOST_CELLS:
         order = order[np.linspace(0, n - 1, MOST_CELLS).round().astype(int)]
-    square = np.ix_(order, order)
-    D = np.where(_known(data, order[:, None], order), data.matrix[square].astype(float), np.nan)
-    fit = randers_distances(embedding.coordinates[order], drift=embedding.drift)
+    D = np.where(_known(data, order[:, None], order), data.matrix[np.ix_(order, order)].astype(float), np.nan)
     np.fill_diagonal(D, 0.0)
+    fit = randers_distances(embedding.coordinates[order], drift=embedding.drift)
     bound = D < 0
     D = np.abs(D)
-    residual = np.where(bound, np.minimum(fit - D, 0.0), fit - D)
-    new = ax is None
-    axes = panels_for(ax, 3, (15.0, 5.3))
-    from matplotlib import colormaps
-
-    top = float(max(np.nanmax(D, initial=0.0), fit.max())) or 1.0
-    limit = float(np.nanmax(np.abs(residual), initial=0.0)) or 1.0
-    names = names_of(embedding)
-    most = int(np.clip(size_in_points(axes[0])[1] / 6.2, 2, MOST_NAMES))
-    shown = np.arange(0, len(order), -(-len(order) // most))
-    panels = (
-        ("data", D, cmap, 0.0, top, "dissimilarity"),
-        ("map", fit, cmap, 0.0, top, "dissimilarity in the data, distance on the map"),
-        ("map minus data", residual, "RdBu_r", -limit, limit, "residual (red: too far on the map)"),
-    )
-    for panel, (name, values, colors, low, high, label) in zip(axes, panels, strict=True):
-        colors = (colormaps[colors] if isinstance(colors, str) else colors).with_extremes(bad=MISSING)
-        picture = panel.imshow(values, cmap=colors, vmin=low, vmax=high)
-        if name != "data":
-            beside = panel if name != "map" or panel.figure is not axes[0].figure else list(axes[:2])
-            panel.figure.colorbar(picture, ax=beside, shrink=0.8, label=label)
-        panel.set_title(name, fontsize=10)
-        panel.set_xlabel("to (lowest first)")
-        size = float(np.clip(230 / max(len(shown), 1), 4.5, 8))
-        list_names(panel.xaxis, shown, [names[order[k]] for k in shown], rotation=90, fontsize=size)
-        list_names(panel.yaxis, shown, [names[order[k]] for k in shown], fontsize=size)
-    axes[0].set_ylabel("from (lowest first)")
     remarks = ["Ordered by height: above the diagonal ways go up."]
     if np.isnan(D).any():
-        remarks.append("Grey: missing.")
+        remarks.append("Gray: missing.")
     if bound.any():
         remarks.append(
             f"{int(bound.sum())} entries are bounds (at least so far); their residual is 0 where kept."
         )
     if len(order) < n:
         remarks.append(f"Shown are {len(order):,} of {n:,} points.")
-    if new:
-        axes[0].figure.supxlabel(" ".join(remarks), x=0.01, ha="left", fontsize=7.5, color=QUIET)
-    else:
-        note(axes[0], " ".join(remarks))
-    if new or title is not None:
-        words = f"{n} points, normalized stress {fit_words(embedding.normalized_stress)}"
-        axes[0].figure.suptitle(words if title is None else title, fontsize=10)
-    return axes
+    names = names_of(embedding)
+    residual = np.where(bound, np.minimum(fit - D, 0.0), fit - D)
+    return Cells([names[i] for i in order], D, fit, residual, " ".join(remarks))
+
+
+def _draw_cells(
+    ax: Any, title: str, values: Array, names: list[str], cmap: Any, limits: tuple[float, float]
+) -> Any:
+    """Draw a matrix, with as many names at its sides as there is space for."""
+    from matplotlib import colormaps
+
+    colors = (colormaps[cmap] if isinstance(cmap, str) else cmap).with_extremes(bad=UNKNOWN)
+    picture = ax.imshow(values, cmap=colors, vmin=limits[0], vmax=limits[1])
+    ax.set_title(title, fontsize=10)
+    ax.set_xlabel("to (lowest first)")
+    most = int(np.clip(size_in_points(ax)[1] / 6.2, 2, MOST_NAMES))
+    shown = np.arange(0, len(names), -(-len(names) // most))
+    style = {"fontsize": float(np.clip(230 / max(len(shown), 1), 4.5, 8))}
+    list_names(ax.xaxis, shown, [names[k] for k in shown], rotation=90, **style)
+    list_names(ax.yaxis, shown, [names[k] for k in shown], **style)
+    return picture
 
 
 def _known(data: Dissimilarities, rows: Any, columns: Any) -> Array:
@@ -296,7 +311,7 @@ def _known(data: Dissimilarities, rows: Any, columns: Any) -> Array:
 
 
 def _pairs(
-    embedding: Embedding, data: Dissimilarities, most: int, seed: int, *, both_ways: bool = False
+    embedding: Embedding, data: Dissimilarities, most: int, random_state: int, *, both_ways: bool = False
 ) -> PairTable:
     """Pairs with a known value, or only those with one each way and no bound; of many, some drawn at random."""
     if most < 1:
@@ -309,7 +324,7 @@ def _pairs(
             return there & back & (D[i, j] >= 0) & (D[j, i] >= 0)
         return there | back
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     total, i, j = n * (n - 1) // 2, np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     if total > ALL_PAIRS:  # look at some only; if too few of them are known, at all
         codes = np.unique(rng.integers(0, n * n, 40 * most))

@@ -13,18 +13,25 @@ import math
 import os
 import re
 from importlib.resources import files
-from numbers import Real
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import write_atomically
-from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distance_blocks
+from finsler.plotting.colors import (
+    MISSING,
+    SCALE,
+    SCALE_ON_DARK,
+    Coloring,
+    coloring,
+    in_order,
+    is_missing,
+)
 
 if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
@@ -42,8 +49,8 @@ def explore(
     path: str | os.PathLike[str],
     *,
     attributes: Any = None,
+    color: Any = None,
     title: str | None = None,
-    random_state: int | None = 0,
 ) -> Path:
     """Write a page on which a map can be turned, searched and measured both ways.
 
@@ -59,16 +66,21 @@ def explore(
     attributes : dict of sequences or DataFrame, optional
         More about the points, to show and to color by: numbers on a scale, words as groups. One value per point, in
         the order of the map; rows of a DataFrame are found by the map's labels if its index holds them.
+    color : str or array-like of shape (n,), optional
+        What the page is colored by when it opens: the name of an attribute, or values as :func:`plot_map` takes them,
+        which then become one more attribute; the height by default. The colors are those of :func:`plot_map`.
     title : str, optional
         Heading of the page.
-    random_state : int, optional
-        Seed of the sample that is shown of a map of more than 20,000 points. The page carries the data of maps of up
-        to 1,500 points, and says so if it leaves anything out.
 
     Returns
     -------
     pathlib.Path
         The file.
+
+    Notes
+    -----
+    Of more than 20,000 points a random sample is shown, the same each time; the data are on the page of maps of up to
+    1,500 points. The page says what it leaves out.
 
     Examples
     --------
@@ -83,7 +95,8 @@ def explore(
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"The page is HTML; give a name that ends in .html, not {Path(path).name!r}.")
     library = _plotlyjs()
-    record = _record(embedding, _columns(embedding, attributes), title, random_state)
+    columns, start = _columns(embedding, attributes, color)
+    record = _record(embedding, columns, start, title)
     assets = files("finsler.plotting") / "explorer_assets"
 
     def asset(name: str) -> str:
@@ -110,15 +123,13 @@ def _plotlyjs() -> str:
     return str(get_plotlyjs())
 
 
-def _record(
-    embedding: Embedding, columns: list[tuple[str, list[Any]]], title: str | None, seed: int | None
-) -> dict[str, Any]:
+def _record(embedding: Embedding, columns: list[Column], start: int, title: str | None) -> dict[str, Any]:
     """Everything the script needs, ready for JSON."""
     n, m, data = embedding.n_points, embedding.n_components, embedding.data
     shown = np.arange(n)
     notes, without_data = [], ""
     if n > MAX_POINTS:
-        shown = np.sort(np.random.default_rng(seed).choice(n, MAX_POINTS, replace=False))
+        shown = np.sort(np.random.default_rng(0).choice(n, MAX_POINTS, replace=False))
         notes.append(f"A random {MAX_POINTS:,} of the {n:,} points are shown.")
     if m > 3:
         notes.append(f"Drawn are two of the {m} axes and the height; distances use all {m}.")
@@ -139,7 +150,10 @@ def _record(
         "coordinates": _packed(embedding.coordinates[shown]),
         "labels": [names[i] for i in shown],
         "named": embedding.labels is not None,
-        "columns": [_column(name, [values[i] for i in shown]) for name, values in columns],
+        "columns": [_packed_column(column, shown) for column in columns],
+        "start": start,
+        "scale": {"light": SCALE, "dark": SCALE_ON_DARK},
+        "missing": MISSING,
         "data": None if data is None or without_data else _packed_data(data),
         "without_data": without_data,
         "worst": None if data is None else _worst_pairs(embedding, data, shown),
@@ -149,57 +163,54 @@ def _record(
     }
 
 
-def _columns(embedding: Embedding, attributes: Any) -> list[tuple[str, list[Any]]]:
-    """What to color by: height, share of the stress and the attributes, each with one value per point."""
-    columns = [("height", embedding.height.tolist())]
-    columns.append(("share of the stress", embedding.stress_per_point.tolist()))
-    if attributes is None:
-        return columns
-    if not hasattr(attributes, "items"):
-        kind = type(attributes).__name__
-        raise InputTypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
-    n, rows = embedding.n_points, None
-    if hasattr(attributes, "index") and hasattr(attributes, "columns"):
-        rows = _rows_by_label(embedding.labels, list(attributes.index))
-    for name, column in attributes.items():
-        values = list(column)
-        if rows is not None:
-            values = [values[row] for row in rows]
-        if len(values) != n:
-            raise InputError(f"attributes[{name!r}] has {len(values)} values for {n} points; give one each.")
-        columns.append((str(name), values))
-    return columns
+class Column(NamedTuple):
+    """A value for each point, and its colors."""
+
+    name: str
+    values: list[Any]
+    colors: Coloring
 
 
-def _rows_by_label(labels: list[Any] | None, index: list[Any]) -> list[int] | None:
-    """Rows of a table in the order of the labels, or None to take them as they come."""
-    if labels is None or index == labels or index == list(range(len(labels))):
-        return None
-    rows = LabelIndex(index, len(index), "row of attributes")
-    found = [rows.find(label) for label in labels]
-    if len(found) != len(index) or None in found:
+def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Column], int]:
+    """What to show and to color by: height, share of the stress, attributes; and the place of the one to begin with."""
+    n = embedding.n_points
+    given: dict[str, Any] = {"height": embedding.height, "share of the stress": embedding.stress_per_point}
+    columns = [Column(name, list(values), coloring(values, n)) for name, values in given.items()]
+    if attributes is not None:
+        if not hasattr(attributes, "items"):
+            kind = type(attributes).__name__
+            raise InputTypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
+        for name, column in in_order(attributes, embedding.labels, "attributes").items():
+            values = list(column)
+            if len(values) != n:
+                raise InputError(
+                    f"attributes[{name!r}] has {len(values)} values for {n} points; give one each."
+                )
+            columns.append(Column(str(name), values, coloring(values, n, f"attributes[{name!r}]")))
+    if color is None:
+        return columns, 0
+    names = [column.name for column in columns]
+    if not isinstance(color, str):
+        values = list(in_order(color, embedding.labels, "color"))
+        columns.append(Column(str(getattr(color, "name", None) or "color"), values, coloring(values, n)))
+    elif color not in names:
         raise InputError(
-            "The index of attributes must hold the labels of the map once each. Use attributes.reset_index(drop=True) if "
-            "the rows are in the order of the map."
+            f"color={color!r} is not an attribute of the points; there are {', '.join(names)}.",
+            argument="color",
         )
-    return [row for row in found if row is not None]
+    return columns, names.index(color) if isinstance(color, str) else len(names)
 
 
-def _column(name: str, values: list[Any]) -> dict[str, Any]:
-    """Column as numbers if all of it that is not missing is numbers, else as words."""
-    kept = [None if _is_missing(value) else value for value in values]
-    if all(value is None or (isinstance(value, Real) and not isinstance(value, bool)) for value in kept):
-        numbers = np.array([math.nan if value is None else float(value) for value in kept])
-        return {"name": name, "numbers": _packed(numbers)}
-    return {"name": name, "words": [None if value is None else str(value) for value in kept]}
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT, or pandas' NA, which is the one that cannot even say that it differs from itself."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"
+def _packed_column(column: Column, shown: NDArray[np.intp]) -> dict[str, Any]:
+    """Numbers with the ends of their scale; or words, with the places of their groups in the legend."""
+    numbers = column.colors.numbers
+    if numbers is not None:
+        finite = numbers[np.isfinite(numbers)]
+        ends = [float(finite.min()), float(finite.max())] if len(finite) else None
+        return {"name": column.name, "numbers": _packed(numbers[shown]), "ends": ends}
+    words = [None if is_missing(column.values[i]) else str(column.values[i]) for i in shown]
+    codes = np.asarray(column.colors.codes)[shown].tolist()
+    return {"name": column.name, "words": words, "codes": codes, "groups": column.colors.groups}
 
 
 def _packed(array: NDArray[Any], kind: str = "<f8") -> str:

@@ -11,8 +11,6 @@ from scipy.sparse import coo_array, csr_array
 from finsler.errors import InputError
 from finsler.geometry.extrema import local_extrema
 from finsler.plotting.canvas import (
-    CHEAP,
-    DEAR,
     axes_for,
     draw_quietly,
     equal_box,
@@ -23,6 +21,7 @@ from finsler.plotting.canvas import (
     pyplot,
     set_title,
 )
+from finsler.plotting.colors import CHEAP, COSTLY, colormap
 
 Array = NDArray[np.floating[Any]]
 
@@ -46,7 +45,7 @@ def plot_field(
     points : array-like of shape (n, 2) or (n, 3)
         Where the field is known.
     drift, current : array-like of shape (n, d) or (d,), or callable
-        One of them. Going along a drift is dear, going along a current is cheap. A function is given the points and
+        One of them. Going along a drift is costly, going along a current is cheap. A function is given the points and
         gives their vectors. Points whose vector is not finite have no arrow.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default. Points in space need ``projection="3d"``.
@@ -65,7 +64,7 @@ def plot_field(
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from finsler.datasets.synthetic import make_river
+    >>> from finsler.datasets import make_river
     >>> river = make_river(300)
     >>> ax = plot_field(river.points, current=river.current)
     >>> ax.get_title()
@@ -73,63 +72,70 @@ def plot_field(
     >>> matplotlib.pyplot.close(ax.figure)
     """
     X = _finite_points(points, (2, 3), "plot_field")
-    if (drift is None) == (current is None):
-        raise InputError("Give either drift, which is dear to follow, or current, which is cheap to follow.")
-    what, given = ("drift", drift) if current is None else ("current", current)
-    V = _vectors(given, points, X, what)
+    what, V = _vectors(points, X, drift, current)
     if max_arrows < 1:
         raise InputError(f"max_arrows must be at least 1, got {max_arrows}.")
-    n, d = X.shape
     known = np.flatnonzero(np.isfinite(V).all(axis=1))
     chosen, step = _spread(X[known], max_arrows)
     chosen = known[chosen]
-    strength = np.linalg.norm(V[chosen], axis=1)
-    top = float(strength.max(initial=0.0))
-    ax = axes_for(ax, _figure_size(X), solid=d == 3)
-    unit = 1.1 * step / top if top > 0 else 1.0  # the strongest arrow about fills its cell
-    if d == 2:
-        ax.scatter(*X.T, s=2, color="#cccccc", zorder=1)
-        arrows = ax.quiver(
-            *X[chosen].T, *(V[chosen] * unit).T, strength, cmap=cmap, clim=(0, top or 1), angles="xy", scale_units="xy",
-            scale=1, pivot="mid", units="xy", width=0.1 * step, minlength=0.1, zorder=2,
-        )  # fmt: skip
-        ax.set(xlabel="first coordinate", ylabel="second coordinate")
-        equal_scale(ax)
-        ax.margins(0.05)
-        bar: dict[str, Any] = {}
-    else:
-        from matplotlib import colormaps
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import Normalize
-
-        ax.scatter(*X.T, s=2, color="#cccccc", depthshade=False)
-        arrows = ScalarMappable(Normalize(0, top or 1), colormaps[cmap] if isinstance(cmap, str) else cmap)
-        # Each arrow of the 3-D quiver has a shaft and two lines for its head; arrows of length 0 have none.
-        moving = strength > 0
-        colors = arrows.to_rgba(strength[moving])
-        start, way = X[chosen][moving], V[chosen][moving] * unit * 1.2
-        ax.quiver(
-            *(start - way / 2).T, *way.T, colors=np.concatenate([colors, np.repeat(colors, 2, axis=0)]), lw=0.9,
-            arrow_length_ratio=0.35,
-        )  # fmt: skip
-        ax.set(xlabel="first coordinate", ylabel="second coordinate", zlabel="third coordinate")
-        equal_box(ax, X)
-        bar = {"pad": 0.1}
+    solid = X.shape[1] == 3
+    ax = axes_for(ax, _figure_size(X), solid=solid)
+    arrows = (_arrows_in_space if solid else _arrows_in_plane)(ax, X, X[chosen], V[chosen], step, cmap)
     words = "speed of the current" if what == "current" else "strength of the drift"
-    ax.figure.colorbar(arrows, ax=ax, shrink=0.7, label=words, **bar)
-    set_title(ax, title, f"{what.capitalize()} at {n:,} points")
+    apart = {"pad": 0.1} if solid else {}
+    ax.figure.colorbar(arrows, ax=ax, shrink=0.7, label=words, **apart)
+    set_title(ax, title, f"{what.capitalize()} at {len(X):,} points")
     remarks = [
-        "Going with an arrow is cheap, against it dear; speed 1 would be the boat's own."
+        "Going with an arrow is cheap, against it costly; speed 1 would be the boat's own."
         if what == "current"
-        else "Going with an arrow is dear, against it cheap."
+        else "Going with an arrow is costly, against it cheap."
     ]
     if len(chosen) < len(known):
         remarks.append(f"Arrows at {len(chosen)} of {len(known):,} points.")
-    if len(known) < n:
-        remarks.append(f"{n - len(known)} points have no arrow: the {what} is not finite there.")
+    if len(known) < len(X):
+        remarks.append(f"{len(X) - len(known)} points have no arrow: the {what} is not finite there.")
     note(ax, " ".join(remarks))
     draw_quietly(ax)  # the layout settles only once the limits are equal
     return ax
+
+
+def _arrows_in_plane(ax: Any, X: Array, starts: Array, V: Array, step: float, cmap: Any) -> Any:
+    """Draw all points and arrows at some, the strongest as long as the step between them; return what has the colors."""
+    strength = np.linalg.norm(V, axis=1)
+    top = float(strength.max(initial=0.0))
+    unit = 1.1 * step / top if top > 0 else 1.0
+    ax.scatter(*X.T, s=2, color="#cccccc", zorder=1)
+    arrows = ax.quiver(
+        *starts.T, *(V * unit).T, strength, cmap=cmap, clim=(0, top or 1), angles="xy", scale_units="xy",
+        scale=1, pivot="mid", units="xy", width=0.1 * step, minlength=0.1, zorder=2,
+    )  # fmt: skip
+    ax.set(xlabel="first coordinate", ylabel="second coordinate")
+    equal_scale(ax)
+    ax.margins(0.05)
+    return arrows
+
+
+def _arrows_in_space(ax: Any, X: Array, starts: Array, V: Array, step: float, cmap: Any) -> Any:
+    """Do the same for points in space."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    strength = np.linalg.norm(V, axis=1)
+    top = float(strength.max(initial=0.0))
+    scale = ScalarMappable(Normalize(0, top or 1), colormaps[cmap] if isinstance(cmap, str) else cmap)
+    ax.scatter(*X.T, s=2, color="#cccccc", depthshade=False)
+    # Each arrow of the 3-D quiver has a shaft and two lines for its head; arrows of length 0 have none.
+    moving = strength > 0
+    colors = scale.to_rgba(strength[moving])
+    way = V[moving] * (1.32 * step / top if top > 0 else 1.0)
+    ax.quiver(
+        *(starts[moving] - way / 2).T, *way.T, colors=np.concatenate([colors, np.repeat(colors, 2, axis=0)]), lw=0.9,
+        arrow_length_ratio=0.35,
+    )  # fmt: skip
+    ax.set(xlabel="first coordinate", ylabel="second coordinate", zlabel="third coordinate")
+    equal_box(ax, X)
+    return scale
 
 
 def plot_height(
@@ -140,7 +146,7 @@ def plot_height(
     hops: int = 1,
     ax: Any = None,
     levels: int = 12,
-    cmap: Any = "viridis",
+    cmap: Any = None,
     height_label: str = "height on the map",
     title: str | None = None,
 ) -> Any:
@@ -162,8 +168,8 @@ def plot_height(
         Where to draw; a new figure by default.
     levels : int
         Number of contour lines, about.
-    cmap : str or matplotlib Colormap
-        Colors of the heights.
+    cmap : str or matplotlib Colormap, optional
+        Colors of the heights; viridis by default.
     height_label : str
         What the colors mean.
     title : str, optional
@@ -196,34 +202,13 @@ def plot_height(
     mesh = _triangles(X[known])
     if graph is None:
         graph = _mesh_graph(mesh, known, n)
-    peaks, pits = local_extrema(np.where(np.isfinite(values), values, np.nan), graph, hops=hops)
+    extrema = local_extrema(np.where(np.isfinite(values), values, np.nan), graph, hops=hops)
     ax = axes_for(ax, _figure_size(X))
-    varies = np.ptp(values[known]) > 0
-    if mesh is not None and varies:
-        style = {"vmin": values[known].min(), "vmax": values[known].max(), "cmap": cmap}
-        ax.tricontourf(mesh, values[known], levels=levels, zorder=0, **style)
-        ax.tricontour(
-            mesh, values[known], levels=levels, colors="white", linewidths=0.5, linestyles="solid", zorder=1
-        )
-    dots = ax.scatter(
-        *X[known].T, c=values[known], cmap=cmap, s=7, linewidths=0.2, edgecolors="white", zorder=2
-    )
+    scale = colormap() if cmap is None else cmap
+    dots = _draw_heights(ax, mesh, X[known], values[known], levels, scale)
     ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=plain(height_label))
-    marks = [
-        ax.scatter(
-            *X[which].T, marker=marker, s=75, color=color, edgecolors="white", linewidths=0.9, zorder=3
-        )
-        for which, marker, color in ((peaks, "^", DEAR), (pits, "v", CHEAP))
-    ]
-    named_legend(
-        ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
-        ncols=2, borderaxespad=0.0, frameon=False,
-    )  # fmt: skip
-    ax.set(xlabel="first coordinate", ylabel="second coordinate")
-    equal_scale(ax)
-    ax.use_sticky_edges = False
-    ax.margins(0.03)
-    count = f"{_count(len(peaks), 'source')}, {_count(len(pits), 'sink')}"
+    _mark_extrema(ax, X[extrema.maxima], X[extrema.minima])
+    count = f"{_count(len(extrema.maxima), 'source')}, {_count(len(extrema.minima), 'sink')}"
     set_title(ax, title, f"Height of {len(known):,} points: {count}", pad=24)  # above the legend
     remarks = ["Downhill is cheap: currents run from sources to sinks."]
     if mesh is None:
@@ -233,6 +218,32 @@ def plot_height(
     note(ax, "\n".join(remarks))
     draw_quietly(ax)
     return ax
+
+
+def _draw_heights(ax: Any, mesh: Any, X: Array, height: Array, levels: int, cmap: Any) -> Any:
+    """Draw contours where there are triangles, and the points, which are returned."""
+    if mesh is not None and np.ptp(height) > 0:
+        ax.tricontourf(mesh, height, levels=levels, vmin=height.min(), vmax=height.max(), cmap=cmap, zorder=0)
+        lines = {"colors": "white", "linewidths": 0.5, "linestyles": "solid"}
+        ax.tricontour(mesh, height, levels=levels, zorder=1, **lines)
+    dots = ax.scatter(*X.T, c=height, cmap=cmap, s=7, linewidths=0.2, edgecolors="white", zorder=2)
+    ax.set(xlabel="first coordinate", ylabel="second coordinate")
+    equal_scale(ax)
+    ax.use_sticky_edges = False
+    ax.margins(0.03)
+    return dots
+
+
+def _mark_extrema(ax: Any, sources: Array, sinks: Array) -> None:
+    style = {"s": 75, "edgecolors": "white", "linewidths": 0.9, "zorder": 3}
+    marks = [
+        ax.scatter(*sources.T, marker="^", color=COSTLY, **style),
+        ax.scatter(*sinks.T, marker="v", color=CHEAP, **style),
+    ]
+    named_legend(
+        ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
+        ncols=2, borderaxespad=0.0, frameon=False,
+    )  # fmt: skip
 
 
 def _figure_size(X: Array) -> tuple[float, float]:
@@ -264,13 +275,19 @@ def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str)
     return X
 
 
-def _vectors(given: Any, points: Any, X: Array, what: str) -> Array:
+def _vectors(points: Any, X: Array, drift: Any, current: Any) -> tuple[str, Array]:
+    """Name of the field that is given, and its vector at each point."""
+    if (drift is None) == (current is None):
+        raise InputError(
+            "Give either drift, which is costly to follow, or current, which is cheap to follow."
+        )
+    what, given = ("drift", drift) if current is None else ("current", current)
     V = np.asarray(given(points) if callable(given) else given, dtype=float)
     if V.shape not in (X.shape, X.shape[1:]):
         raise InputError(
             f"{what} must have a vector per point, shape {X.shape}, or be one vector, got {V.shape}."
         )
-    return np.broadcast_to(V, X.shape)
+    return what, np.broadcast_to(V, X.shape)
 
 
 def _spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:

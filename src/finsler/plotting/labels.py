@@ -1,6 +1,6 @@
 """Where the labels and the key of a map go: decided each time it is drawn, so that turning and zooming keep it legible.
 
-The only module that needs matplotlib when imported; :mod:`finsler.plotting.static` imports it when it draws.
+The only module that needs matplotlib when imported; :mod:`finsler.plotting.maps` imports it when it draws.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CORNER_CODES = {"upper right": 1, "upper left": 2, "lower left": 3, "lower right
 
 
 class Note(Annotation):
-    """Small grey words below the picture, broken into lines of its width; inside it where no layout makes room below."""
+    """Small gray words below the picture, broken into lines of its width; inside it where no layout makes room below."""
 
     def __init__(self, ax: Any, words: str):
         self.words = words
@@ -59,7 +59,7 @@ class Note(Annotation):
         self.set_text("\n".join(fill(line, columns) for line in self.words.splitlines()))
 
     def get_tightbbox(self, renderer: Any = None) -> Any:
-        """Room that the layout makes: of the height of the words, but never wider than the picture."""
+        """Space that the layout makes: of the height of the words, but never wider than the picture."""
         self.wrap_words()
         box = super().get_tightbbox(renderer)
         if box is None or not self.words:
@@ -89,15 +89,21 @@ class Arranger(Artist):
         Where to say how many labels found no place.
     columns : tuple of 1 and -1
         For a map in one dimension: sides of the line on which labels stand in a column. Empty otherwise.
-    room : int
+    n_extensions : int
         How many times, when first drawn, the limits of the data may be extended so that the key covers no point.
     """
 
     def __init__(
-        self, places: Array, labels: dict[int, Any], key: Any, note: Any, columns: tuple[int, ...], room: int
+        self,
+        places: Array,
+        labels: dict[int, Any],
+        key: Any,
+        note: Any,
+        columns: tuple[int, ...],
+        n_extensions: int,
     ):
         super().__init__()
-        self.room = room
+        self.n_extensions = n_extensions
         self.places, self.labels, self.key, self.note, self.columns = places, labels, key, note, columns
         self.words = "" if note is None else note.words
         self.leaders: list[Array] = []  # lines from points to labels that stand in a column
@@ -105,9 +111,9 @@ class Arranger(Artist):
 
     def draw(self, renderer: Any) -> None:
         """Arrange everything."""
-        if self.room and self.key.get_visible():
-            self.room -= 1
-            self._make_room(renderer)
+        if self.n_extensions and self.key.get_visible():
+            self.n_extensions -= 1
+            self._extend_view(renderer)
         ax: Any = self.axes
         flat = self.flat_places()
         pixels = ax.transData.transform(flat)
@@ -159,7 +165,7 @@ class Arranger(Artist):
         self.key.set_visible(fits)
         return fits
 
-    def _make_room(self, renderer: Any) -> None:
+    def _extend_view(self, renderer: Any) -> None:
         """Let the view grow away from a corner until the key there covers no point; of the corners, the cheapest one.
 
         All points then move towards the opposite corner.
@@ -221,9 +227,9 @@ class Arranger(Artist):
         sizes = self._sizes(renderer)
         line = 1.15 * max(size[1] for size in sizes.values())
         shown = sorted((i for i in self.labels if inside[i]), key=lambda i: (pixels[i, 1], i))
-        room = int((box[3] - box[1]) // line) * len(self.columns)
-        if len(shown) > room:
-            shown = [shown[k] for k in np.linspace(0, len(shown) - 1, max(room, 0)).round().astype(int)]
+        most = max(0, int((box[3] - box[1]) // line) * len(self.columns))
+        if len(shown) > most:
+            shown = [shown[k] for k in np.linspace(0, len(shown) - 1, most).round().astype(int)]
         for c, side in enumerate(self.columns):
             column = shown[c :: len(self.columns)]
             if not column:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import time
 
 import numpy as np
@@ -12,8 +11,9 @@ import pytest
 
 import finsler
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
-from finsler.embedding import Embedding
-from finsler.plotting.explorer import explore
+from finsler.plotting import explore, plot_map
+
+from helpers import made_map
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 QUIET = (
@@ -167,13 +167,11 @@ class Page:
         return [url for url in sent if not url.startswith(("data:", "blob:", "chrome:"))]
 
 
-def made(X, alpha=0.3, labels=None, data=None, share=None):
-    """A map with these coordinates, without a solver."""
-    X = np.asarray(X, dtype=float)
-    drift = np.zeros(X.shape[1])
-    drift[-1] = alpha
-    share = np.full(len(X), 1 / len(X)) if share is None else share
-    return Embedding(X, drift, labels, 1.5, 0.1, share, 7, "converged", "It converged.", data)
+def rgb(color):
+    """Numbers of a color that CSS writes as #rrggbb, rgb() or rgba()."""
+    if color.startswith("#"):
+        return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+    return [float(part) for part in color[color.index("(") + 1 : -1].split(",")[:3]]
 
 
 @pytest.fixture(scope="module")
@@ -358,6 +356,46 @@ def test_colors_follow_a_column(page, flights):
     assert set(page.text("legend").split()) == {"side", "west", "east"}
 
 
+@pytest.mark.parametrize("name", ["kind", "side", "longitude"])
+def test_page_and_picture_have_the_same_colors(browser, flights, tmp_path, name):
+    example = finsler.load_flight_hours()
+    kind = np.array([f"group {k % 15}" for k in range(64)], dtype=object)
+    kind[[3, 9]] = None
+    longitude = example.longitude.copy()
+    longitude[5] = np.nan
+    attributes = {"kind": kind, "side": example.longitude > -100, "longitude": longitude}
+    page = Page(browser, explore(flights, tmp_path / "c.html", attributes=attributes, color=name))
+    assert page.js("return document.getElementById('color').selectedOptions[0].text") == name
+    drawn = [rgb(color) for color in page.drawn()]
+    marks = page.js("return document.getElementById('plot').data[0].marker.symbol")
+    ax = plot_map(flights, color=attributes[name])
+    ax.figure.canvas.draw()
+    entries = 0
+    for points in ax.collections:
+        fill, rim = points.get_facecolors(), points.get_edgecolors()
+        for k, place in enumerate(points.get_offsets()):
+            i = int(np.argmin(np.linalg.norm(flights.coordinates - place, axis=1)))
+            shown = rim if not len(fill) else fill
+            expected = 255 * shown[k % len(shown)][:3]
+            np.testing.assert_allclose(drawn[i], expected, atol=2, err_msg=f"{name} {flights.labels[i]}")
+            assert (marks[i] == "circle-open") == (not len(fill))
+            entries += 1
+    assert entries == 64
+    legend = [entry.text for entry in page["legend"].find_elements("tag name", "span")][1:]
+    if ax.get_legend() is not None:
+        assert legend == [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_page_opens_with_the_colors_asked_for(browser, flights, tmp_path):
+    side = ["west" if longitude < -100 else "east" for longitude in finsler.load_flight_hours().longitude]
+    page = Page(browser, explore(flights, tmp_path / "array.html", color=side))
+    assert page.text("legend").split() == ["color", "east", "west"]
+    page.pick_color("height")
+    assert page.text("legend").split()[0] == "height"
+    page = Page(browser, explore(flights, tmp_path / "named.html", color="share of the stress"))
+    assert page.text("legend").startswith("share of the stress")
+
+
 def test_keyboard_alone(page, flights):
     focused = "return document.activeElement.id || document.activeElement.closest('ol')?.id"
     order = []
@@ -393,7 +431,7 @@ def test_keyboard_alone(page, flights):
 def test_parts_have_names(page):
     unnamed = page.js(
         """return [...document.querySelectorAll("input, select, button, section, aside, [role]")].filter((part) =>
-        !part.getAttribute("aria-label") && !part.getAttribute("aria-labeledby") && !part.labels?.length
+        !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.labels?.length
         && !part.textContent.trim()).map((part) => part.outerHTML)"""
     )
     assert unnamed == []
@@ -446,7 +484,7 @@ HOSTILE = [
 def test_names_stay_text(browser, tmp_path):
     D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0) + 0.2)) * (1 - np.eye(6))
     rng = np.random.default_rng(0)
-    embedding = made(rng.normal(size=(6, 2)), labels=HOSTILE, data=as_dissimilarities(D, labels=HOSTILE))
+    embedding = made_map(rng.normal(size=(6, 2)), labels=HOSTILE, data=as_dissimilarities(D, labels=HOSTILE))
     attributes = {HOSTILE[0]: HOSTILE, "<b>number</b>": range(6)}
     page = Page(browser, explore(embedding, tmp_path / "x.html", attributes=attributes, title=HOSTILE[1]))
     assert page.driver.title == HOSTILE[1]
@@ -496,7 +534,7 @@ def test_phone(browser, flights, flights_path):
 
 
 def luminance(color):
-    share = np.array([float(part) for part in color[color.index("(") + 1 : -1].split(",")[:3]]) / 255
+    share = np.array(rgb(color)) / 255
     return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ [
         0.2126,
         0.7152,
@@ -526,7 +564,7 @@ def test_unknown_pairs_and_bounds(browser, tmp_path):
     W = np.isfinite(D) * rng.uniform(0.5, 2, (8, 8))
     W[6, 7] = 0
     np.fill_diagonal(W, 0)
-    embedding = made(far * X, data=Dissimilarities(D, W), labels=list("abcdefgh"))
+    embedding = made_map(far * X, data=Dissimilarities(D, W), labels=list("abcdefgh"))
     page = Page(browser, explore(embedding, tmp_path / "missing.html"))
     page.find("a", "b")
     assert (page.text("data-ab"), page.text("error-ab")) == ("unknown", "–")
@@ -547,7 +585,7 @@ def test_unknown_pairs_and_bounds(browser, tmp_path):
 
 
 def test_map_without_data(browser, tmp_path):
-    page = Page(browser, explore(made(np.eye(3)[:, :2], alpha=0.0), tmp_path / "bare.html"))
+    page = Page(browser, explore(made_map(np.eye(3)[:, :2], alpha=0.0), tmp_path / "bare.html"))
     page.find("0", "2")
     assert page.text("data-ab") == "not kept with this map"
     assert page.text("worst-note") == "The data was not kept with this map."
@@ -559,7 +597,7 @@ def test_map_without_data(browser, tmp_path):
 def test_exact_map_has_no_worst_pairs(browser, tmp_path):
     X = np.random.default_rng(0).normal(size=(9, 2))
     data = as_dissimilarities(finsler.randers_distances(X, drift=0.3) * (1 - np.eye(9)))
-    page = Page(browser, explore(made(X + 5, data=data), tmp_path / "exact.html"))
+    page = Page(browser, explore(made_map(X + 5, data=data), tmp_path / "exact.html"))
     assert page.rows("worst") == []
     assert page.text("worst-note") == "The map shows every known pair as it is."
 
@@ -568,7 +606,7 @@ def test_exact_map_has_no_worst_pairs(browser, tmp_path):
 def test_solid_map(browser, tmp_path, m):
     rng = np.random.default_rng(m)
     X = rng.normal(size=(30, m))
-    embedding = made(X, alpha=0.5, labels=[f"p{i}" for i in range(30)])
+    embedding = made_map(X, alpha=0.5, labels=[f"p{i}" for i in range(30)])
     page = Page(browser, explore(embedding, tmp_path / "solid.html"))
     assert page.js("return document.getElementById('plot').data[0].type") == "scatter3d"
     np.testing.assert_array_equal(page.js("return [...document.getElementById('plot').data[0].z]"), X[:, -1])
@@ -605,7 +643,7 @@ def test_solid_map(browser, tmp_path, m):
 
 def test_solid_map_by_touch(browser, tmp_path):
     X = [[0, 0, 0], [1, 0, 0.2], [0, 1, 0.8], [1, 1, 0.3]]
-    page = Page(browser, explore(made(X), tmp_path / "touch.html"), size=(390, 844), phone=True)
+    page = Page(browser, explore(made_map(X), tmp_path / "touch.html"), size=(390, 844), phone=True)
     page.tap(*page.pixel(2))
     page.wait(lambda: page.chosen() == (2, None))
     page.tap(*page.pixel(1))
@@ -613,13 +651,13 @@ def test_solid_map_by_touch(browser, tmp_path):
 
 
 def test_one_axis_and_one_point(browser, tmp_path):
-    line = made([[0.0], [1.0], [3.0]], alpha=0.5)
+    line = made_map([[0.0], [1.0], [3.0]], alpha=0.5)
     page = Page(browser, explore(line, tmp_path / "line.html"))
     page.click(*page.pixel(0))
     page.click(*page.pixel(2))
     page.wait(lambda: page.chosen() == (0, 2))
     assert (page.value("map-ab"), page.value("map-ba")) == (4.5, 1.5)
-    point = made([[0.0, 0.0]], data=as_dissimilarities([[0.0]]))
+    point = made_map([[0.0, 0.0]], data=as_dissimilarities([[0.0]]))
     page = Page(browser, explore(point, tmp_path / "point.html"))
     page.find("0")
     assert page.chosen() == (0, None)
@@ -630,7 +668,7 @@ def test_without_webgl(tmp_path, tmp_path_factory):
     """The map is drawn flat, and works."""
     driver = start_browser(tmp_path_factory.mktemp("profile"), "--disable-3d-apis")
     try:
-        embedding = made(np.random.default_rng(0).normal(size=(12, 3)))
+        embedding = made_map(np.random.default_rng(0).normal(size=(12, 3)))
         page = Page(driver, explore(embedding, tmp_path / "flat.html"))
         assert "no WebGL" in page.text("notes")
         page.click(*page.pixel(4))
@@ -642,7 +680,7 @@ def test_without_webgl(tmp_path, tmp_path_factory):
 def test_five_thousand_points(browser, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 2))
-    embedding = made(X, labels=[f"point {i}" for i in range(5000)])
+    embedding = made_map(X, labels=[f"point {i}" for i in range(5000)])
     words = rng.choice(["a", "b", "c"], 5000)
     page = Page(browser, explore(embedding, tmp_path / "big.html", attributes={"group": words}))
     far = int(np.argmax(X[:, 0]))
@@ -662,7 +700,7 @@ def test_data_too_heavy_for_the_page(browser, tmp_path):
     X = rng.normal(size=(1501, 2))
     D = finsler.randers_distances(X, drift=0.3) * rng.uniform(0.9, 1.1, (1501, 1501))
     np.fill_diagonal(D, 0)
-    embedding = made(X, data=as_dissimilarities(D.astype(np.float32)))
+    embedding = made_map(X, data=as_dissimilarities(D.astype(np.float32)))
     page = Page(browser, explore(embedding, tmp_path / "thin.html"))
     assert "only the worst-fitted pairs are compared with the data" in page.text("notes")
     error = np.abs(finsler.randers_distances(X, drift=0.3) - embedding.data.matrix)
@@ -676,7 +714,7 @@ def test_data_too_heavy_for_the_page(browser, tmp_path):
 
 def test_more_points_than_a_page_shows(browser, tmp_path):
     rng = np.random.default_rng(0)
-    embedding = made(rng.normal(size=(20_001, 2)))
+    embedding = made_map(rng.normal(size=(20_001, 2)))
     first, second = (explore(embedding, tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
     assert first == second  # the sample depends on the seed alone
     page = Page(browser, tmp_path / "a.html")
@@ -700,7 +738,7 @@ def test_attributes_of_all_kinds(browser, tmp_path):
         },
         index=["z", "x", "y"],
     )
-    embedding = made([[0, 0], [1, 2], [2, 1]], labels=["x", "y", "z"])
+    embedding = made_map([[0, 0], [1, 2], [2, 1]], labels=["x", "y", "z"])
     page = Page(browser, explore(embedding, tmp_path / "frame.html", attributes=frame))
     page.find("z", "x")  # rows are found by label
     for fact in "people 8336817", "open true", "since 2001-02-03 00:00:00", "mixed 1", "share 0.5":
@@ -711,28 +749,3 @@ def test_attributes_of_all_kinds(browser, tmp_path):
     assert "unknown" in page.text("legend")
     assert page.drawn()[2] != page.drawn()[0]
     assert page.severe() == []
-
-
-# ---- Without a browser -------------------------------------------------------------------------------------------
-
-
-def test_attributes_must_fit(tmp_path):
-    pd = pytest.importorskip("pandas")
-    embedding = made(np.eye(3)[:, :2], labels=["x", "y", "z"])
-    with pytest.raises(ValueError, match=r"attributes\['size'\] has 2 values for 3 points"):
-        explore(embedding, tmp_path / "a.html", attributes={"size": [1, 2]})
-    with pytest.raises(TypeError, match="dict of sequences or a DataFrame, got list"):
-        explore(embedding, tmp_path / "a.html", attributes=[1, 2, 3])
-    with pytest.raises(ValueError, match="no row for 'y'"):
-        explore(
-            embedding,
-            tmp_path / "a.html",
-            attributes=pd.DataFrame({"size": [1, 2, 3]}, index=["x", "w", "z"]),
-        )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_plotly_is_named_when_it_is_missing(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    with pytest.raises(ImportError, match=r"pip install 'finsler\[plot\]'"):
-        explore(made([[0.0, 0.0]]), tmp_path / "a.html")

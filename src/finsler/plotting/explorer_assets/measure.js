@@ -80,7 +80,7 @@ const hoverTexts = labels.map((label, i) => {
 });
 
 // ---- State: the chosen points a and b, and how the map is shown --------------------------------------------------
-const state = { a: null, b: null, k: 5, column: 0, labels: record.named };
+const state = { a: null, b: null, k: 5, column: record.start, labels: record.named };
 
 function choose(a, b) {
   Object.assign(state, { a, b });

@@ -117,6 +117,7 @@ function showOnce() {
   if (m >= 3 && !webgl) notes.push("This browser has no WebGL, so the map is drawn flat: its first axis and the height.");
   $("notes").replaceChildren(...notes.map((note) => element("li", note)));
   columns.forEach(({ name }, c) => $("color").append(new Option(name, c)));
+  $("color").value = state.column;
   $("labels").checked = state.labels;
   $("labels").parentElement.hidden = solid && n > LABELS_3D;
   $("k").max = Math.max(1, Math.min(50, n - 1));
@@ -204,7 +205,7 @@ $("zoom-out").addEventListener("click", () => zoom(1.4));
 $("zoom-home").addEventListener("click", goHome);
 $("color").addEventListener("change", (event) => {
   state.column = Number(event.target.value);
-  paints = paint();
+  paint();
   draw();
 });
 $("labels").addEventListener("change", (event) => {

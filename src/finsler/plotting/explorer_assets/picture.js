@@ -41,12 +41,6 @@ function homeRanges() {
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const VIRIDIS = "#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725".split(" ");
-const GROUPS = "#4477aa #ee7733 #228833 #aa3377 #ccaa22 #33aabb #cc3311 #8866bb #997755 #ee99aa".split(" ");
-
-/** Part of viridis that stands out from the background. */
-const scale = () => (dark.matches ? VIRIDIS.slice(2) : VIRIDIS.slice(0, 9));
-
 function shade(share, stops) {
   const place = share * (stops.length - 1);
   const k = Math.min(Math.floor(place), stops.length - 2);
@@ -57,40 +51,39 @@ function shade(share, stops) {
   return `rgb(${channel(0)},${channel(1)},${channel(2)})`;
 }
 
-/** Color of each point, and the legend beside it. */
+/** Color and mark of each point, and the legend beside them; which, Python decided. */
 function paint() {
-  const { name, numbers, words } = columns[state.column];
+  const { name, numbers, ends, codes, groups } = columns[state.column];
   const legend = $("legend");
-  const blank = color("--blank");
-  const key = (paintOf, text) => {
+  const key = (paintOf, mark, text) => {
     const entry = element("span", text);
-    const dot = element("i");
-    dot.style.background = paintOf;
+    const dot = element("i", "", mark);
+    dot.style.color = paintOf;
     entry.prepend(dot);
     legend.append(entry);
   };
   legend.replaceChildren(element("span", name));
+  const { missing } = record;
+  let marks, isKnown;
   if (numbers) {
-    const finite = numbers.filter(Number.isFinite);
-    const [low, high] = extent(finite);
-    const share = (x) => (high > low ? (x - low) / (high - low) : 0.5);
-    const stops = scale();
+    const stops = record.scale[dark.matches ? "dark" : "light"];
     const bar = element("i", "", "scale");
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    if (finite.length) legend.append(element("span", number(low, 4)), bar, element("span", number(high, 4)));
-    if (finite.length < n) key(blank, "unknown");
-    return Array.from(numbers, (x) => (Number.isFinite(x) ? shade(share(x), stops) : blank));
+    if (ends) legend.append(element("span", number(ends[0], 4)), bar, element("span", number(ends[1], 4)));
+    const share = (x) => (ends[1] > ends[0] ? (x - ends[0]) / (ends[1] - ends[0]) : 0.5);
+    isKnown = Array.from(numbers, Number.isFinite);
+    paints = Array.from(numbers, (x, i) => (isKnown[i] ? shade(share(x), stops) : missing));
+    marks = isKnown.map(() => "circle");
+  } else {
+    for (const [word, shown, mark] of groups) key(shown, mark, cut(word, 40));
+    isKnown = codes.map((code) => code >= 0);
+    paints = codes.map((code) => groups[code]?.[1] ?? missing);
+    marks = codes.map((code) => groups[code]?.[2]);
   }
-  const counts = new Map();
-  for (const word of words) if (word !== null) counts.set(word, (counts.get(word) || 0) + 1);
-  const groups = [...counts.keys()].sort((x, y) => counts.get(y) - counts.get(x) || (x < y ? -1 : 1));
-  const paintOf = new Map(groups.slice(0, GROUPS.length).map((word, g) => [word, GROUPS[g]]));
-  for (const [word, shown] of paintOf) key(shown, cut(word, 40));
-  if (groups.length > GROUPS.length) key(blank, `${groups.length - GROUPS.length} other groups`);
-  if (words.includes(null)) key(blank, "unknown");
-  return words.map((word) => paintOf.get(word) ?? blank);
+  symbols = marks.map((mark, i) => (isKnown[i] ? mark : "circle-open"));
+  if (isKnown.includes(false)) key(missing, "hollow", "unknown");
 }
-let paints = [];
+let paints = [], symbols = [];
 
 function traces() {
   const { a, b } = state;
@@ -106,7 +99,10 @@ function traces() {
     ...base, type: solid || !webgl ? kind : "scattergl", mode: "markers",
     hoverinfo: touch ? "none" : "text", hovertext: hoverTexts,
     x: across, y: solid ? along : height, ...(solid && { z: height }),
-    marker: { size, color: paints, opacity: 0.95, line: { width: solid ? 0 : 0.5, color: color("--back") } },
+    marker: {
+      size, color: paints, symbol: symbols, opacity: 0.95,
+      line: { color: color("--back"), width: solid ? 0 : symbols.map((symbol) => (symbol === "circle-open" ? 1.5 : 0.5)) },
+    },
   };
   const way = { ...base, ...at(ends), mode: "lines", line: { color: ink, width: solid ? 5 : 2.5 } };
   const marks = {
@@ -155,7 +151,7 @@ function start() {
     layout.xaxis = { range: ranges[0].slice() };
     layout.yaxis = { range: ranges[1].slice(), scaleanchor: "x", scaleratio: 1 };
   }
-  paints = paint();
+  paint();
   theme();
   const config = { responsive: true, displayModeBar: false, scrollZoom: true, doubleClick: false };
   Plotly.newPlot(plot, traces(), layout, config).then(() => {
@@ -167,7 +163,7 @@ function start() {
   });
   addEventListener("resize", () => setTimeout(draw, 150));
   dark.addEventListener("change", () => {
-    paints = paint();
+    paint();
     theme();
     drawCompass();
     draw();

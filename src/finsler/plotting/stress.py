@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,6 @@ from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.geometry.stress import total_square
 from finsler.plotting.canvas import (
-    CHEAP,
-    DEAR,
-    GROUP_COLORS,
-    QUIET,
     axes_for,
     list_names,
     named_legend,
@@ -27,6 +23,7 @@ from finsler.plotting.canvas import (
     pyplot,
     set_title,
 )
+from finsler.plotting.colors import CHEAP, COSTLY, GROUP_COLORS, QUIET
 from finsler.solvers.smacof import smacof
 
 if TYPE_CHECKING:
@@ -130,7 +127,9 @@ def plot_stress_per_point(
     ax = axes_for(ax, (6.4, 1.4 + 0.19 * len(order)))
     mean = 100.0 / n
     percent = 100.0 * share[order]
-    ax.barh(np.arange(len(order)), percent, color=[DEAR if p > mean else CHEAP for p in percent], height=0.75)
+    ax.barh(
+        np.arange(len(order)), percent, color=[COSTLY if p > mean else CHEAP for p in percent], height=0.75
+    )
     list_names(ax.yaxis, np.arange(len(order)), [names[i] for i in order], fontsize=8)
     ax.set(ylim=(len(order) - 0.4, -0.6), xlabel="share in the stress (%)")
     ax.axvline(mean, color="black", lw=0.9)
@@ -196,7 +195,7 @@ def plot_scree(
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from finsler.datasets.synthetic import make_exact_randers
+    >>> from finsler.datasets import make_exact_randers
     >>> exact = make_exact_randers(12, n_components=2, alpha=0.3, random_state=0)
     >>> axes = plot_scree(exact.distances, dimensions=(1, 2), alpha=(0.0, 0.3))
     >>> [ax.get_xlabel() for ax in axes]
@@ -204,75 +203,104 @@ def plot_scree(
     >>> matplotlib.pyplot.close(axes[0].figure)
     """
     pyplot()  # an absent matplotlib should not be noticed only after the fits
+    single = isinstance(alpha, str | Real)
+    panels, size = (1, (6.4, 4.6)) if single else (2, (11.0, 4.6))
+    if ax is not None:
+        panels_for(ax, panels, size)  # nor should Axes that do not fit
     data = as_dissimilarities(D, weights, missing=missing)
+    found = fit_scree(data, dimensions, alpha, verbose=verbose, **options)
+    axes = panels_for(ax, panels, size)
+    _draw_dimensions(axes[0], found, f"alpha = {alpha:.3g}" if isinstance(alpha, Real) else "fitted drift")
+    set_title(axes[0], title, f"How many dimensions do {data.n_points} points need?")
+    if not single:
+        _draw_drifts(axes[1], found)
+        set_title(axes[1], None, "Which drift? (star: the one fitted to the data)")
+    if found.unfinished:
+        fits = "1 fit" if found.unfinished == 1 else f"{found.unfinished} fits"
+        note(axes[0], f"{fits} of {found.stress.size} stopped at the limit of iterations; raise max_iter.")
+    return axes
+
+
+class Scree(NamedTuple):
+    """Normalized stress of maps of several dimensions (rows) with several drifts (columns)."""
+
+    dimensions: list[int]
+    drifts: list[
+        float
+    ]  #: Those that were given, if several; the last column of `stress` is that of `fitted`.
+    stress: NDArray[Any]
+    fitted: NDArray[Any]  #: By dimension, the drift that was fitted, or the only one that was given.
+    unfinished: int  #: Fits that stopped at the limit of iterations.
+
+
+def fit_scree(
+    data: Dissimilarities,
+    dimensions: Iterable[int],
+    alpha: Any,
+    *,
+    verbose: bool | str = "auto",
+    **options: Any,
+) -> Scree:
+    """Fit a map for each dimension and drift, as :func:`plot_scree` describes."""
     sizes = sorted({int(m) for m in dimensions})
     if not sizes or sizes[0] < 1 or sizes[-1] > data.n_points:
         raise InputError(
             f"dimensions must lie between 1 and the number of points, {data.n_points}, got {sizes}."
         )
     single = isinstance(alpha, str | Real)
-    several: Any = () if single else alpha
-    drifts = sorted({float(a) for a in several})
-    axes = panels_for(ax, 1 if single else 2, (6.4, 4.6) if single else (11.0, 4.6))
-    tried = [alpha] if single else [*drifts, "auto"]
-    table, fitted, unfinished = _fit_all(data, sizes, tried, verbose, options)
-    left = axes[0]
-    handles = left.plot(sizes, table[:, -1], color=CHEAP, marker="o", ms=4, lw=1.4)
-    names = ["fitted drift" if tried[-1] == "auto" else f"alpha = {fitted[0]:.3g}"]
-    if 0.0 in drifts:
-        symmetric = table[:, drifts.index(0.0)]
-        handles += left.plot(sizes, symmetric, color=QUIET, marker="s", ms=4, lw=1.2, ls="--")
-        names.append("no drift (alpha = 0)")
-    for m, stress, strength in zip(sizes, table[:, -1], fitted, strict=True):
-        left.annotate(
-            f"α = {strength:.2g}", (m, stress), (3, 4), textcoords="offset points", fontsize=7.5, color=CHEAP
-        )
-    left.set(xlabel="dimensions of the map", ylabel="normalized stress (0 is a perfect map)", xticks=sizes)
-    left.set_ylim(0, 1.12 * max(float(line.get_ydata().max()) for line in handles) or 1.0)
-    left.margins(x=0.15)
-    named_legend(left, handles, names, loc="upper right")
-    set_title(left, title, f"How many dimensions do {data.n_points} points need?")
-    if not single:
-        right = axes[1]
-        handles = []
-        for k in range(len(sizes)):  # the first lines thick, so that they show under later ones
-            color = GROUP_COLORS[k % len(GROUP_COLORS)]
-            handles += right.plot(
-                drifts, table[k, :-1], color=color, marker="o", ms=3, lw=1.2 + 0.8 * (len(sizes) - k - 1)
-            )
-            right.plot(
-                fitted[k], table[k, -1], color=color, marker="*", ms=11, mec="white", mew=0.6, zorder=4
-            )
-        right.set(xlabel="alpha (strength of the drift)", ylabel="normalized stress")
-        right.set_ylim(0, 1.05 * float(table.max()) or 1.0)
-        named_legend(right, handles, [f"{m} dimension{'' if m == 1 else 's'}" for m in sizes], loc="best")
-        set_title(right, None, "Which drift? (star: the one fitted to the data)")
-    if unfinished:
-        fits = "1 fit" if unfinished == 1 else f"{unfinished} fits"
-        note(left, f"{fits} of {table.size} stopped at the limit of iterations; raise max_iter.")
-    return axes
-
-
-def _fit_all(
-    data: Dissimilarities, sizes: list[int], drifts: list[Any], verbose: bool | str, options: dict[str, Any]
-) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Normalized stress by dimension (row) and drift (column), the last drift found in each dimension, and how many
-    fits did not converge.
-    """
+    drifts = [] if single else sorted({float(a) for a in alpha})
+    tried: list[Any] = [alpha] if single else [*drifts, "auto"]
     total = total_square(data.matrix, data.weights)
-    table = np.zeros((len(sizes), len(drifts)))
-    found = np.zeros(len(sizes))
+    stress, fitted = np.zeros((len(sizes), len(tried))), np.zeros(len(sizes))
     unfinished = 0
     progress = Progress("Scree", verbose)
     for k, m in enumerate(sizes):
-        for c, drift in enumerate(drifts):
-            progress.update(f"fit {k * len(drifts) + c + 1} of {table.size}, {m} dimension(s), alpha {drift}")
+        for c, drift in enumerate(tried):
+            progress.update(f"fit {k * len(tried) + c + 1} of {stress.size}, {m} dimension(s), alpha {drift}")
             solution = smacof(data, m, drift, verbose=False, **options)
-            table[k, c] = np.sqrt(solution.stress / total) if total > 0 else 0.0
-            found[k] = solution.alpha
+            stress[k, c] = np.sqrt(solution.stress / total) if total > 0 else 0.0
+            fitted[k] = solution.alpha
             unfinished += solution.status == "max_iter"
-    progress.close(f"{table.size} fits")
-    return table, found, unfinished
+    progress.close(f"{stress.size} fits")
+    return Scree(sizes, drifts, stress, fitted, unfinished)
+
+
+def _draw_dimensions(ax: Any, found: Scree, name: str) -> None:
+    """Draw the stress over the dimensions, of the fitted drift and of none."""
+    handles = ax.plot(found.dimensions, found.stress[:, -1], color=CHEAP, marker="o", ms=4, lw=1.4)
+    names = [name]
+    if 0.0 in found.drifts:
+        symmetric = found.stress[:, found.drifts.index(0.0)]
+        handles += ax.plot(found.dimensions, symmetric, color=QUIET, marker="s", ms=4, lw=1.2, ls="--")
+        names.append("no drift (alpha = 0)")
+    for m, stress, strength in zip(found.dimensions, found.stress[:, -1], found.fitted, strict=True):
+        ax.annotate(
+            f"α = {strength:.2g}", (m, stress), (3, 4), textcoords="offset points", fontsize=7.5, color=CHEAP
+        )
+    ax.set(
+        xlabel="dimensions of the map",
+        ylabel="normalized stress (0 is a perfect map)",
+        xticks=found.dimensions,
+    )
+    ax.set_ylim(0, 1.12 * max(float(line.get_ydata().max()) for line in handles) or 1.0)
+    ax.margins(x=0.15)
+    named_legend(ax, handles, names, loc="upper right")
+
+
+def _draw_drifts(ax: Any, found: Scree) -> None:
+    """Draw the stress over the drifts, a line per dimension; the first ones thick, so that they show under later ones."""
+    handles = []
+    last = len(found.dimensions) - 1
+    for k, stress in enumerate(found.stress):
+        color = GROUP_COLORS[k % len(GROUP_COLORS)]
+        handles += ax.plot(
+            found.drifts, stress[:-1], color=color, marker="o", ms=3, lw=1.2 + 0.8 * (last - k)
+        )
+        ax.plot(found.fitted[k], stress[-1], color=color, marker="*", ms=11, mec="white", mew=0.6, zorder=4)
+    ax.set(xlabel="alpha (strength of the drift)", ylabel="normalized stress")
+    ax.set_ylim(0, 1.05 * float(found.stress.max()) or 1.0)
+    names = [f"{m} dimension{'' if m == 1 else 's'}" for m in found.dimensions]
+    named_legend(ax, handles, names, loc="best")
 
 
 def _plain_ticks(ax: Any, ratio: float) -> None:

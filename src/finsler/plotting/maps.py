@@ -11,27 +11,26 @@ from scipy.sparse import issparse
 
 from finsler.errors import InputError, InputTypeError
 from finsler.plotting.canvas import (
-    CHEAP,
-    DEAR,
-    QUIET,
     axes_for,
     both_shared,
-    color_values,
-    draw_points,
     draw_quietly,
     equal_box,
     equal_scale,
     fit_words,
+    named_legend,
     names_of,
     note,
+    plain,
     set_title,
     size_in_points,
 )
+from finsler.plotting.colors import CHEAP, COSTLY, MISSING, QUIET, Coloring, coloring, colormap, in_order
 
 if TYPE_CHECKING:
     from finsler.embedding import Embedding
 
 MOST_LABELS = 150  # points up to which labels are written unless asked for
+MARKS = {"circle": "o", "square": "s"}
 
 
 def plot_map(
@@ -41,7 +40,7 @@ def plot_map(
     labels: bool | Sequence[Any] | None = None,
     color: ArrayLike | None = None,
     color_label: str | None = None,
-    cmap: Any = "viridis",
+    cmap: Any = None,
     arcs: Any = None,
     unit_ball: bool = False,
     size: float | None = None,
@@ -61,12 +60,13 @@ def plot_map(
         in a window, zooming in brings it back.
     color : array-like of shape (n,), optional
         What to color by; the height by default. Numbers are values and get a colorbar. Words and booleans are groups
-        and get a legend, of the eleven largest and "others" if there are more than twelve. Where it is None or NaN,
-        points are hollow. To color by groups that carry numbers, make them words: ``clusters.astype(str)``.
+        and get a legend, of the eleven largest and "others" if there are more than twelve. Where it is None or not
+        finite, points are hollow. To color by groups that carry numbers, make them words: ``clusters.astype(str)``.
+        Values of a pandas Series whose index holds the map's labels are found by them. A page has the same colors.
     color_label : str, optional
-        What the colors mean.
-    cmap : str or matplotlib Colormap
-        Colors of values.
+        What the colors mean; by default the name of a Series.
+    cmap : str or matplotlib Colormap, optional
+        Colors of values; viridis by default.
     arcs : sequence of pairs, sparse array, Digraph or graph, optional
         Arrows to draw: pairs ``(from, to)`` of labels or numbers, the entries of a sparse array of shape (n, n), or
         whatever :func:`~finsler.graphs.digraph.as_digraph` takes, whose nodes are then found by their labels.
@@ -92,37 +92,19 @@ def plot_map(
     'height (up costs more)'
     >>> matplotlib.pyplot.close(ax.figure)
     """
-    X = embedding.coordinates
-    n, m = X.shape
-    solid = m >= 3
-    colors = color_values(embedding.height if color is None else color, n)
+    painted = _coloring(embedding, color)
     pairs, outside = (np.empty((0, 2), dtype=int), 0) if arcs is None else _arc_ends(embedding, arcs)
     named = _named(embedding, labels)
-    ax = axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=solid)
-    places = X[:, [0, 1, m - 1]] if solid else X if m == 2 else np.column_stack([np.zeros(n), X[:, 0]])
-    color_label = color_label or ("height" if color is None else "")
+    n, m = embedding.n_points, embedding.n_components
+    ax = axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=m >= 3)
+    places = _places(embedding)
     size = float(np.clip(6000 / n, 5, 24)) if size is None else size
-    remarks = [draw_points(ax, tuple(places.T), colors, color_label, cmap, size)]
-    if solid:
-        ax.set(xlabel="x1", ylabel="x2", zlabel="height (up costs more)")
-        equal_box(ax, places)
-        _draw_drift_in_space(ax, embedding.alpha)
-    elif m == 2:
-        ax.set(xlabel="x1 (both directions cost the same)", ylabel="height (up costs more)")
-        equal_scale(ax)
-    else:
-        ax.set(ylabel="height (up costs more)", xlim=(-1.6, 1), xticks=[])
-        ax.axvline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
+    if color_label is None:
+        color_label = "height" if color is None else str(getattr(color, "name", None) or "")
+    remarks = [_draw_points(ax, places, painted, color_label, cmap, size)]
+    _set_axes(ax, places, embedding)
     set_title(ax, title, _describe(embedding))
-    if m > 3:
-        across = X[:, : m - 1].var(axis=0)
-        share = float(across[2:].sum() / across.sum()) if across.sum() > 0 else 0.0
-        remarks.append(
-            f"Shown are x1, x2 and the height of a map in {m} dimensions; the others hold "
-            f"{share:.0%} of the variance across."
-        )
-    if outside:
-        remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
+    remarks += [_left_out(embedding), _arcs_left_out(outside)]
     _arrange(ax, embedding, places, named, unit_ball, bool(len(pairs)), "\n".join(filter(None, remarks)))
     if len(pairs):
         _draw_arcs(ax, places, pairs, size, flat=m == 1)
@@ -160,6 +142,78 @@ def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
     theta = np.linspace(0, 2 * np.pi, n_points)
     radius = 1 / (1 + alpha * np.sin(theta))
     return np.column_stack([radius * np.cos(theta), radius * np.sin(theta)])
+
+
+def _coloring(embedding: Embedding, color: Any) -> Coloring:
+    values = embedding.height if color is None else in_order(color, embedding.labels, "color")
+    return coloring(values, embedding.n_points)
+
+
+def _places(embedding: Embedding) -> NDArray[Any]:
+    """Coordinates that are drawn: two or three of them; those of a map on a line stand above each other."""
+    X, m = embedding.coordinates, embedding.n_components
+    if m == 1:
+        return np.column_stack([np.zeros(len(X)), X[:, 0]])
+    return X if m == 2 else X[:, [0, 1, m - 1]]
+
+
+def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding) -> None:
+    up = "height (up costs more)"
+    if places.shape[1] == 3:
+        ax.set(xlabel="x1", ylabel="x2", zlabel=up)
+        equal_box(ax, places)
+        _draw_drift_in_space(ax, embedding.alpha)
+    elif embedding.n_components == 2:
+        ax.set(xlabel="x1 (both directions cost the same)", ylabel=up)
+        equal_scale(ax)
+    else:
+        ax.set(ylabel=up, xlim=(-1.6, 1), xticks=[])
+        ax.axvline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
+
+
+def _draw_points(
+    ax: Any, places: NDArray[Any], painted: Coloring, color_label: str, cmap: Any, size: float
+) -> str:
+    """Scatter the points with a colorbar or a legend, hollow where they have no color; return what to say of those."""
+    solid = places.shape[1] == 3
+    style = {"s": size, "zorder": 3, **({"depthshade": False} if solid else {})}
+    absent = painted.missing
+    handles: list[Any] = []
+    if painted.numbers is None:
+        for k, group in enumerate(painted.groups):
+            own = places[painted.codes == k]
+            handles.append(ax.scatter(*own.T, color=group.color, marker=MARKS[group.mark], **style))
+    elif not absent.all():
+        scale = colormap() if cmap is None else cmap
+        points = ax.scatter(*places[~absent].T, c=painted.numbers[~absent], cmap=scale, **style)
+        apart = {"pad": 0.1} if solid else {}
+        ax.figure.colorbar(points, ax=ax, shrink=0.7, label=plain(color_label), **apart)
+    if absent.any():
+        handles.append(ax.scatter(*places[absent].T, facecolors="none", edgecolors=MISSING, **style))
+    if painted.numbers is None:
+        names = [group.name for group in painted.groups]
+        named_legend(ax, handles, names + ["unknown"] * bool(absent.any()), color_label)
+    elif absent.any():
+        return f"{int(absent.sum())} points are hollow: they have no color."
+    return ""
+
+
+def _left_out(embedding: Embedding) -> str:
+    """Say what a picture in space leaves out of a map in more dimensions."""
+    m = embedding.n_components
+    if m <= 3:
+        return ""
+    across = embedding.coordinates[:, : m - 1].var(axis=0)
+    share = float(across[2:].sum() / across.sum()) if across.sum() > 0 else 0.0
+    return f"Shown are x1, x2 and the height of a map in {m} dimensions; the others hold {share:.0%} of the variance across."
+
+
+def _arcs_left_out(outside: int) -> str:
+    return (
+        f"{outside} arcs are not drawn: they begin or end at points that are not on the map."
+        if outside
+        else ""
+    )
 
 
 def _describe(embedding: Embedding) -> str:
@@ -212,10 +266,10 @@ def _arrange(
     key = _key(ax, embedding.alpha, ball) if ball or embedding.alpha > 0 else None
     words = note(ax, remarks) if written or remarks else None
     columns = () if m > 1 else (1,) if arcs else (1, -1)
-    room = 2 if m == 2 and key is not None and not both_shared(ax) else 0
-    ax.add_artist(Arranger(places, written, key, words, columns, room))
+    n_extensions = 2 if m == 2 and key is not None and not both_shared(ax) else 0
+    ax.add_artist(Arranger(places, written, key, words, columns, n_extensions))
     draw_quietly(ax)
-    if written or room:
+    if written or n_extensions:
         draw_quietly(ax)  # with the limits and the note that the arranger chose
 
 
@@ -242,7 +296,7 @@ def _key(ax: Any, alpha: float, ball: bool) -> Any:
         area.add_artist(Line2D(*circle.T, color="#999999", lw=0.7, ls=":", transform=frame))
         area.add_artist(Text(0, tall + 11, "one unit of effort leads this far", fontsize=7, color="#333333"))
     rows = (
-        (1, up, DEAR, f"up 1/(1+α) = {up:.3g}" if ball else f"up costs {round(1 + alpha, 3):g} per unit"),
+        (1, up, COSTLY, f"up 1/(1+α) = {up:.3g}" if ball else f"up costs {round(1 + alpha, 3):g} per unit"),
         (
             -1,
             down,
@@ -273,8 +327,8 @@ def _draw_drift_in_space(ax: Any, alpha: float) -> None:
     (left, right), (front, back), (low, high) = ax.get_xlim(), ax.get_ylim(), ax.get_zlim()
     x, y = left - 0.04 * (right - left), front - 0.04 * (back - front)
     length = max(0.5 * (high - low), 0.2 * max(right - left, back - front))
-    ax.quiver(x, y, low, 0, 0, length, color=DEAR, lw=2, arrow_length_ratio=0.25, gid="drift")
-    ax.text(x, y, low + 1.05 * length, "up", color=DEAR, fontsize=8, ha="center", va="bottom")
+    ax.quiver(x, y, low, 0, 0, length, color=COSTLY, lw=2, arrow_length_ratio=0.25, gid="drift")
+    ax.text(x, y, low + 1.05 * length, "up", color=COSTLY, fontsize=8, ha="center", va="bottom")
 
 
 def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
@@ -338,7 +392,7 @@ def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: flo
 
         # Beside the line of points, wide for long ways; those that go up on the outside of those that come down.
         for (_, low), (_, high) in zip(start, end, strict=True):
-            color = DEAR if high > low else CHEAP
+            color = COSTLY if high > low else CHEAP
             ax.add_patch(
                 FancyArrowPatch(
                     (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=color, alpha=fade, zorder=2,

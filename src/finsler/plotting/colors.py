@@ -1,0 +1,169 @@
+"""Which color a point gets, in pictures and on pages alike.
+
+Numbers lie on a scale. Words and truth values are groups: each has its color and mark, in natural order of the names
+("group 2" before "group 10"), and of more than twelve the eleven largest, the others being one gray group. What is missing
+or not finite is drawn hollow and gray. All colors stand out from white and from the dark background of a page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.data.labels import LabelIndex
+from finsler.errors import InputError
+
+# Vermilion and blue, which color-blind people tell apart: the costly and the cheap way, on every picture.
+COSTLY, CHEAP = "#d55e00", "#0072b2"
+QUIET = "#777777"  # words and lines that are not to catch the eye
+
+# The colors of Okabe and Ito, with brown for black; once all are taken, again with squares.
+GROUP_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a5a3c")
+GROUP_MARKS = ("circle", "square")
+MOST_GROUPS = 12
+OTHERS, MISSING = "#aaaaaa", "#999999"
+
+# The scale of numbers, from low to high: viridis. Its dark end is cut off on a dark page.
+SCALE = (
+    "#440154",
+    "#482878",
+    "#3e4989",
+    "#31688e",
+    "#26828e",
+    "#1f9e89",
+    "#35b779",
+    "#6ece58",
+    "#b5de2b",
+    "#fde725",
+)
+SCALE_ON_DARK = SCALE[2:]
+
+
+class Group(NamedTuple):
+    """An entry of the legend."""
+
+    name: str
+    color: str
+    mark: str  #: "circle" or "square"
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """What points are colored by: numbers, or else groups.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n,) or None
+        Not finite where there is none.
+    codes : ndarray of int of shape (n,) or None
+        Place of each point's group in `groups`, -1 for none.
+    groups : tuple of Group
+    """
+
+    numbers: NDArray[np.float64] | None = None
+    codes: NDArray[np.intp] | None = None
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which points have no color."""
+        return ~np.isfinite(self.numbers) if self.numbers is not None else np.asarray(self.codes) < 0
+
+
+def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
+    """Decide what color each of ``n`` points gets.
+
+    Examples
+    --------
+    >>> kinds = coloring(["b", "a", None], 3)
+    >>> kinds.codes.tolist(), [group.name for group in kinds.groups], kinds.groups[0].color
+    ([1, 0, -1], ['a', 'b'], '#0072b2')
+    >>> coloring([1, None, 2.5], 3).numbers
+    array([1. , nan, 2.5])
+    """
+    if np.shape(values) != (n,):
+        raise InputError(
+            f"{argument} must hold one value or group per point, shape ({n},), got shape {np.shape(values)}.",
+            argument=argument,
+        )
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return Coloring(numbers=values.astype(float))
+    kept = [None if is_missing(value) else value for value in values]
+    if all(value is None or _is_number(value) for value in kept):
+        return Coloring(numbers=np.array([np.nan if value is None else float(value) for value in kept]))
+    words = [None if value is None else str(value) for value in kept]
+    names = sorted({word for word in words if word is not None}, key=_natural)
+    place = {name: k for k, name in enumerate(names)}
+    return _few_groups(np.array([-1 if word is None else place[word] for word in words]), names)
+
+
+def in_order(values: Any, labels: Sequence[Any] | None, argument: str) -> Any:
+    """Give the rows of a pandas object in the order of the labels, if its index holds them; anything else as it comes."""
+    if not hasattr(values, "index") or not hasattr(values, "iloc") or labels is None:
+        return values
+    index = list(values.index)
+    rows = LabelIndex(index, len(index), "row")
+    found = [rows.find(label) for label in labels]
+    if None in found and index == list(range(len(labels))):
+        return values
+    if None in found or len(index) != len(labels):
+        absent = next((repr(label) for label, row in zip(labels, found, strict=True) if row is None), None)
+        raise InputError(
+            f"{argument} has {f'no row for {absent}' if absent else f'{len(index)} rows for {len(labels)} points'}: its "
+            "index must hold the labels of the map once each. Use reset_index(drop=True) if the rows are in its order.",
+            argument=argument,
+        )
+    return values.iloc[found]
+
+
+def is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT, and pandas' NA, which is the one that cannot even say that it differs from itself."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def colormap() -> Any:
+    """Scale of the numbers, for matplotlib."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("finsler", SCALE)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
+def _natural(word: str) -> list[tuple[int, float, str]]:
+    """Order in which "group 2" comes before "group 10"; the word itself decides between "1" and "01"."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", word)
+    return [
+        *((0, float(part), "") if k % 2 else (1, 0.0, part) for k, part in enumerate(parts)),
+        (2, 0.0, word),
+    ]
+
+
+def _few_groups(codes: NDArray[np.intp], names: Sequence[str]) -> Coloring:
+    """Give colors to the groups, the smaller ones joined into one if there are more than a legend can hold."""
+    kept = np.arange(len(names))
+    if len(names) > MOST_GROUPS:
+        sizes = np.bincount(codes[codes >= 0], minlength=len(names))
+        kept = np.sort(np.argsort(-sizes, kind="stable")[: MOST_GROUPS - 1])
+    place = np.full(len(names) + 1, len(kept))
+    place[kept] = np.arange(len(kept))
+    place[-1] = -1  # where no group is known
+    shades = len(GROUP_COLORS)
+    groups = [
+        Group(names[int(i)], GROUP_COLORS[k % shades], GROUP_MARKS[k // shades]) for k, i in enumerate(kept)
+    ]
+    if len(kept) < len(names):
+        groups.append(Group(f"others ({len(names) - len(kept)} groups)", OTHERS, GROUP_MARKS[0]))
+    return Coloring(codes=place[codes], groups=tuple(groups))
