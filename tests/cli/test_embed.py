@@ -49,8 +49,8 @@ def test_a_page_with_attributes(tmp_path, monkeypatch):
     explorer = pytest.importorskip("finsler.plotting.explorer")
     seen = {}
 
-    def explore(embedding, path, *, attributes=None, title=None):
-        seen.update(attributes, title=title, n=embedding.n_points)
+    def explore(embedding, path, *, attributes=None, color=None, title=None):
+        seen.update(attributes, color=color, title=title, n=embedding.n_points)
         Path(path).write_text("<html>")
 
     monkeypatch.setattr(explorer, "explore", explore)
@@ -62,7 +62,7 @@ def test_a_page_with_attributes(tmp_path, monkeypatch):
     )  # fmt: skip
     assert seen["area"].tolist() == [1, 2, 3, 4]
     assert seen["kind"].tolist() == ["y", "y", "x", "x"]
-    assert (seen["title"], seen["n"]) == ("Towns", 4)
+    assert (seen["color"], seen["title"], seen["n"]) == ("kind", "Towns", 4)
     assert (tmp_path / "map.html").exists()
     assert (tmp_path / "map.png").exists()
 
