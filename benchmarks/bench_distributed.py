@@ -24,7 +24,7 @@ from distributed import Client, LocalCluster
 
 from finsler import FinslerMDS
 from finsler.data.matrix import as_dissimilarities
-from finsler.solvers.backends import dask_backend
+from finsler.solvers.backends.dask import dask_backend
 from finsler.solvers.backends.memory import MemoryBackend
 
 DRIFT = np.array([0.0, 0.0, 0.4])

@@ -86,7 +86,7 @@ def ours(graph: Digraph, mode: str, seed: int) -> np.ndarray:
         every = graph_distances(graph, weighting="inverse-square", n_jobs=1)
         return smacof(every, 2, 0.0, tol=1e-5, **options).coordinates
     data = pivot_distances(graph, PIVOTS, random_state=seed, n_jobs=1)
-    arcs = ArcPairs.of(graph.matrix, True)
+    arcs = ArcPairs.of(graph, True)
     return sparse_smacof(data, 2, 0.0, arcs=arcs, weighting="inverse-square", **options).coordinates
 
 

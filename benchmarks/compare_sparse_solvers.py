@@ -67,9 +67,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, nargs="+", default=[5, 15, 30])
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    graph = Digraph(make_city(options.nodes).graph, None, False)
+    graph = Digraph(make_city(options.nodes).graph)
     data = pivot_distances(graph, options.pivots, n_jobs=1)
-    arcs = ArcPairs.of(graph.matrix, True)
+    arcs = ArcPairs.of(graph, True)
     rows = sample_rows(graph, 10, exclude=data.pivots, n_jobs=1)
     start = coarse_to_fine(
         data,

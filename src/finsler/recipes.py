@@ -19,12 +19,12 @@ from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
-from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.distances import (
     POLICIES,
     WEIGHTINGS,
     graph_distances,
-    keep_largest,
+    path_provenance,
     require_one_piece,
 )
 from finsler.graphs.pivots import PivotDistances, pivot_distances
@@ -236,8 +236,8 @@ def sparse_map(
         raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
     digraph, notes = as_digraph(graph), [] if not why else [f"{why}, with {pivots} pivots (see method)."]
     if unreachable == "largest":
-        digraph, more = keep_largest(digraph, connection)
-        notes += more
+        digraph = largest_component(digraph, connection)
+    notes = path_provenance(digraph, hops).sentences() + notes
     if digraph.n_nodes < 2:
         raise InputError(" ".join(["There is only one node to map.", *notes]))
     require_one_piece(digraph)
@@ -247,7 +247,7 @@ def sparse_map(
     hops = hops or not digraph.weighted
     # In units of the mean arc: single precision serves lengths of any size.
     unit = 1.0 if hops else _mean_length(digraph)
-    scaled = digraph if unit == 1 else replace(digraph, matrix=digraph.matrix / unit)
+    scaled = digraph if unit == 1 else digraph.scaled(1 / unit)
     shared = {name: options[name] for name in ("random_state", "n_jobs", "verbose") if name in options}
     data = pivot_distances(scaled, pivots, hops=hops, **shared)
     bound = 0.0
@@ -262,7 +262,7 @@ def sparse_map(
         if unreachable == "hinge":
             bound = data.largest if far is None else far / unit
         notes.append(f"{share}; they are {'kept far apart' if bound else 'left out'}.")
-    arcs = ArcPairs.of(scaled.matrix, hops)
+    arcs = ArcPairs.of(scaled, hops)
     solution = sparse_smacof(
         data, n_components, alpha, arcs=arcs, weighting=weighting, bound=bound, **options
     )

@@ -6,7 +6,8 @@ the function and makes a `Digraph` of what it returns.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -17,7 +18,25 @@ from finsler.errors import InputError, InputTypeError
 # Names by which a column of a table of arcs is recognized, in lower case.
 SOURCE = {"source", "src", "from", "origin", "tail"}
 TARGET = {"target", "dst", "to", "destination", "head"}
-LENGTH = {"weight", "length", "distance", "cost"}
+# Attributes of arcs: lengths, where more is farther, and flows, where more is nearer.
+LENGTHS = {
+    "weight",
+    "length",
+    "distance",
+    "cost",
+    "travel_time",
+    "time",
+    "duration",
+    "minutes",
+    "seconds",
+    "hours",
+}
+FLOWS = {"flow", "flows", "count", "counts", "trips", "volume", "trade", "frequency", "passengers"}
+
+
+def canonical(name: Any) -> str:
+    """Spell a name in the one way in which names are compared."""
+    return str(name).lower().replace(" ", "_")
 
 
 class Arcs(NamedTuple):
@@ -29,6 +48,8 @@ class Arcs(NamedTuple):
     n_nodes: int
     labels: list[Any] | None
     directed: bool = True
+    names: dict[str, str] | None = None  # of the columns or attributes, by their roles: source, target, value
+    source: str = ""  # name of the file, or kind of the object
 
 
 def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
@@ -36,35 +57,83 @@ def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) ->
     nodes = list(graph)
     position = {node: i for i, node in enumerate(nodes)}
     edges = list(graph.edges(data=True))
-    wanted = "weight" if weight == "auto" else weight
+    wanted = weight
+    if weight == "auto":
+        wanted = choose_attribute(Counter(name for _, _, data in edges for name in data), len(edges))
     lengths = None
-    if wanted is not None and (weight != "auto" or any(wanted in data for _, _, data in edges)):
+    if wanted is not None:
         missing = [edge for edge in edges if wanted not in edge[2]]
         if missing:
             u, v, data = missing[0]
             raise InputError(
-                f"The edge from {u!r} to {v!r} has no attribute {wanted!r} (it has {sorted(map(str, data))}; "
-                f"{len(missing)} of {len(edges)} edges lack it). Use weight=None to count arcs."
+                f"weight={wanted!r}: the edge from {u!r} to {v!r} has no such attribute (it has "
+                f"{sorted(map(str, data))}; {len(missing)} of {len(edges)} edges lack it). Use weight=None to count arcs.",
+                argument="weight",
             )
         lengths = [data[wanted] for _, _, data in edges]
     rows = np.array([position[u] for u, _, _ in edges], dtype=np.int64)
     columns = np.array([position[v] for _, v, _ in edges], dtype=np.int64)
     names = nodes if labels is None else check_names(labels, len(nodes))
-    return Arcs(rows, columns, lengths, len(nodes), names, graph.is_directed())
+    return Arcs(rows, columns, lengths, len(nodes), names, graph.is_directed(), _value(wanted))
 
 
 def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs from an igraph graph."""
     if labels is None and "name" in graph.vs.attributes():
         labels = graph.vs["name"]
-    found = graph.es.attributes()
-    wanted = "weight" if weight == "auto" else weight
-    if weight not in ("auto", None) and wanted not in found:
-        raise InputError(f"weight={wanted!r} is not an edge attribute; the graph has {found}.")
-    lengths = graph.es[wanted] if wanted in found else None
+    found, wanted = graph.es.attributes(), weight
+    if weight == "auto":
+        there = {name: sum(value is not None for value in graph.es[name]) for name in found}
+        wanted = choose_attribute({name: n for name, n in there.items() if n}, graph.ecount())
+    elif weight is not None and weight not in found:
+        raise InputError(
+            f"weight={wanted!r} is not an edge attribute; the graph has {found}.", argument="weight"
+        )
+    lengths = None if wanted is None else graph.es[wanted]
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     n = graph.vcount()
-    return Arcs(ends[:, 0], ends[:, 1], lengths, n, check_names(labels, n), graph.is_directed())
+    names = check_names(labels, n)
+    return Arcs(ends[:, 0], ends[:, 1], lengths, n, names, graph.is_directed(), _value(wanted))
+
+
+def choose_attribute(found: Mapping[Any, int], n_arcs: int) -> Any:
+    """Choose the attribute of the arcs that is their length, None if every arc counts as one.
+
+    Parameters
+    ----------
+    found : mapping
+        How many arcs have each attribute.
+    n_arcs : int
+        How many arcs there are.
+
+    Examples
+    --------
+    >>> choose_attribute({"osmid": 3, "Length": 3, "highway": 3}, 3)
+    'Length'
+    """
+    spelled = {name: canonical(name) for name in found}
+    known = [name for name in found if spelled[name] in LENGTHS]
+    lengths = [name for name in known if spelled[name] == "weight"]
+    lengths = lengths or [name for name in known if found[name] == n_arcs] or known
+    if len(lengths) > 1:
+        raise InputError(
+            f"weight: several attributes of the arcs may be their lengths: {', '.join(map(repr, lengths))}. Say which, as "
+            f"in weight={lengths[-1]!r}; weight=None counts arcs.",
+            argument="weight",
+        )
+    flows = [name for name in found if spelled[name] in FLOWS]
+    if flows and not lengths:
+        raise InputError(
+            f"weight: the arcs carry {flows[0]!r}, which looks like a flow or a similarity, where more means nearer, and "
+            "not like a length. embed_pairs maps flows, with similarity='gravity' or another; otherwise say what to take: "
+            f"weight=None counts arcs, weight={flows[0]!r} takes it for a length.",
+            argument="weight",
+        )
+    return lengths[0] if lengths else None
+
+
+def _value(name: Any) -> dict[str, str] | None:
+    return None if name is None else {"value": str(name)}
 
 
 def matrix_arcs(matrix: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
@@ -90,9 +159,20 @@ def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, tar
         if list(frame.index) != list(frame.columns):
             raise InputError("kind='adjacency': the index of the table must equal its columns.")
         return matrix_arcs(frame.to_numpy(), weight, list(frame.columns) if labels is None else labels)
-    i, j, k = choose_columns(list(frame.columns), source, target, weight)
+    columns = list(frame.columns)
+    i, j, k = choose_columns(columns, source, target, weight)
     lengths = None if k is None else frame.iloc[:, k].to_numpy()
-    return arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)
+    arcs = arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)
+    return arcs._replace(names=roles(columns, i, j, k))
+
+
+def roles(columns: Sequence[Any], source: int, target: int, value: int | None) -> dict[str, str]:
+    """Names of the columns of a table of arcs by the roles they play."""
+    named = {"source": columns[source], "target": columns[target]}
+    return {
+        role: str(name)
+        for role, name in (named if value is None else named | {"value": columns[value]}).items()
+    }
 
 
 def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
@@ -110,10 +190,7 @@ def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
             f"an array of arcs has shape (E, 2) or (E, 3), an adjacency matrix (N, N); found {array.shape}. "
             "Columns that lie in rows are given as a tuple (source, target[, length])."
         )
-    columns = list(array.T)
-    if array.dtype.kind == "U":  # all is text here, numbers too
-        columns[2:] = [column.astype(np.float64) for column in columns[2:]]
-    return column_arcs(columns, weight, labels)
+    return column_arcs(list(array.T), weight, labels)
 
 
 def row_arcs(rows: list[Any], weight: Any, labels: Any) -> Arcs:
@@ -170,7 +247,8 @@ def choose_columns(names: list[Any], source: Any, target: Any, weight: Any) -> t
         return i, j, None
     if weight != "auto":
         return i, j, find(weight, "weight")
-    k = recognize(LENGTH)
+    chosen = choose_attribute({name: 1 for k, name in enumerate(names) if k not in (i, j)}, 1)
+    k = None if chosen is None else names.index(chosen)
     if k is None and len(names) == 3:
         k = 3 - i - j
     if k is None and len(names) > 3:

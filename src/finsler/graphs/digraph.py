@@ -15,15 +15,17 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from finsler.data.labels import LabelIndex
-from finsler.errors import InputError, InputTypeError
+from finsler.data.provenance import Provenance, count
+from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry import components
 from finsler.graphs import arcs as arc_lists
 from finsler.graphs.arcs import Arcs
@@ -31,9 +33,19 @@ from finsler.graphs.arcs import Arcs
 _MERGE = {"min": np.minimum, "max": np.maximum, "sum": np.add, "raise": np.minimum}
 
 
+class ArcArrays(NamedTuple):
+    """Arcs as kernels take them: those that leave node u are at ``indptr[u]:indptr[u + 1]`` of the other two."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint32]
+    lengths: NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Digraph:
     """A directed graph with lengths; made by `as_digraph` and `finsler.graphs.readers.read_graph`.
+
+    It is checked when it is made, and trusted by everything that takes one.
 
     Attributes
     ----------
@@ -41,12 +53,9 @@ class Digraph:
         Every stored entry, zero too, is an arc from its row to its column; its value is the length.
     labels : list or None
         Name of each node; None when the names are 0..N-1.
-    weighted : bool
-        False when every length is one: lengths of paths count arcs.
-    self_loops, duplicates : int
-        Arcs from a node to itself that were dropped, and repeated arcs that were merged into another.
-    left_out : int
-        Nodes that `subgraph` and `largest_component` left out.
+    provenance : Provenance
+        Where the arcs and their lengths come from; self-loops that were dropped, repeated arcs that were merged, and
+        the nodes that `subgraph` and `largest_component` left out.
 
     Examples
     --------
@@ -56,10 +65,10 @@ class Digraph:
 
     matrix: Any
     labels: list[Any] | None = None
-    weighted: bool = True
-    self_loops: int = 0
-    duplicates: int = 0
-    left_out: int = 0
+    provenance: Provenance = field(default_factory=lambda: Provenance(kind="edges"))
+
+    def __post_init__(self) -> None:
+        check_matrix(self.matrix, self.labels)
 
     @property
     def n_nodes(self) -> int:
@@ -77,9 +86,24 @@ class Digraph:
         return list(range(self.n_nodes)) if self.labels is None else list(self.labels)
 
     @cached_property
+    def weighted(self) -> bool:
+        """Whether any length is not one; else lengths of paths count arcs."""
+        return bool(np.any(self.matrix.data != 1))
+
+    @cached_property
     def index(self) -> LabelIndex:
         """Positions of the nodes by their names."""
         return LabelIndex(self.labels, self.n_nodes, "node")
+
+    @cached_property
+    def arcs(self) -> ArcArrays:
+        """The arcs by the nodes that they leave."""
+        return _arrays(self.matrix)
+
+    @cached_property
+    def reversed_arcs(self) -> ArcArrays:
+        """The arcs by the nodes that they enter, turned round."""
+        return _arrays(self.matrix.T.tocsr())
 
     def describe(self) -> str:
         """Say in one line what the graph is.
@@ -89,21 +113,28 @@ class Digraph:
         >>> as_digraph(([0, 1, 2], [1, 2, 0])).describe()
         'Digraph: 3 nodes, 3 arcs, unweighted'
         """
-        parts = [_count(self.n_nodes, "node"), _count(self.n_arcs, "arc")]
+        facts = self.provenance
+        parts = [count(self.n_nodes, "node"), count(self.n_arcs, "arc")]
         if not self.weighted:
             parts.append("unweighted")
         elif self.n_arcs:
-            parts.append(f"lengths {self.matrix.data.min():.4g} to {self.matrix.data.max():.4g}")
-        if self.self_loops:
-            parts.append(_count(self.self_loops, "self-loop") + " dropped")
-        if self.duplicates:
-            parts.append(_count(self.duplicates, "duplicate") + " merged")
-        if self.left_out:
-            parts.append(_count(self.left_out, "node") + " left out")
+            name = f" ({facts.columns['value']})" if "value" in facts.columns else ""
+            parts.append(f"lengths {self.matrix.data.min():.4g} to {self.matrix.data.max():.4g}{name}")
+        if facts.n_self_loops:
+            parts.append(count(facts.n_self_loops, "self-loop") + " dropped")
+        if facts.n_duplicates:
+            parts.append(count(facts.n_duplicates, "duplicate") + " merged")
+        if facts.left_out:
+            parts.append(count(len(facts.left_out), "node") + " left out")
         return "Digraph: " + ", ".join(parts)
 
     def __repr__(self) -> str:
         return self.describe()
+
+    def scaled(self, factor: float) -> Digraph:
+        """Give the graph with all lengths multiplied by a positive number."""
+        old = self.matrix
+        return replace(self, matrix=csr_array((old.data * factor, old.indices, old.indptr), shape=old.shape))
 
     def subgraph(self, indices: Sequence[int] | np.ndarray) -> Digraph:
         """Keep some nodes, in the order given, and the arcs between them.
@@ -133,22 +164,19 @@ class Digraph:
             )
         outside = kept[(kept < 0) | (kept >= self.n_nodes)]
         if outside.size:
-            raise IndexError(f"indices must be within 0..{self.n_nodes - 1}; found {outside[0]}.")
+            raise InputError(f"indices must be within 0..{self.n_nodes - 1}; found {outside[0]}.")
         if np.unique(kept).size < kept.size:
             raise InputError("indices must name each node once; some are repeated.")
         matrix = csr_array(self.matrix[kept][:, kept])
         matrix.sort_indices()
         names = self.nodes
-        return replace(
-            self,
-            matrix=matrix,
-            labels=_unless_range([names[i] for i in kept.tolist()]),
-            weighted=bool(np.any(matrix.data != 1)),
-            left_out=self.left_out + self.n_nodes - kept.size,
-        )
+        absent = np.ones(self.n_nodes, bool)
+        absent[kept] = False
+        facts = self.provenance.having(left_out=[names[i] for i in np.flatnonzero(absent).tolist()])
+        return Digraph(matrix, _unless_range([names[i] for i in kept.tolist()]), facts)
 
 
-def largest_component(graph: Digraph, connection: Literal["strong", "weak"] = "strong") -> Digraph:
+def largest_component(graph: Digraph, connection: str = "strong") -> Digraph:
     """Keep the largest set of nodes that are connected with each other.
 
     Parameters
@@ -160,8 +188,8 @@ def largest_component(graph: Digraph, connection: Literal["strong", "weak"] = "s
     Returns
     -------
     Digraph
-        With the labels of its nodes; ``left_out`` says how many nodes were left out. Among components of
-        one size, the one with the first node is kept.
+        With the labels of its nodes; ``provenance.left_out`` names the others. Among components of one size, the one
+        with the first node is kept. The graph itself, if that is all of it.
 
     Examples
     --------
@@ -169,9 +197,9 @@ def largest_component(graph: Digraph, connection: Literal["strong", "weak"] = "s
     >>> largest_component(graph)
     Digraph: 2 nodes, 2 arcs, unweighted, 1 node left out
     """
-    if connection not in ("strong", "weak"):
-        raise InputError(f"connection must be 'strong' or 'weak'; found {connection!r}.")
-    return graph.subgraph(components.largest_component(components.graph_components(graph.matrix, connection)))
+    check_choice("connection", connection, ("strong", "weak"))
+    kept = components.largest_component(components.graph_components(graph.matrix, connection))
+    return graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
 
 
 def as_digraph(
@@ -199,9 +227,11 @@ def as_digraph(
         * path of a file, see `finsler.graphs.readers.read_graph`;
         * `Digraph`, which is returned as is when no option asks for a change.
     weight : "auto", None or name
-        Attribute or column that holds the lengths; None gives every arc the length one. "auto" takes the
-        values of a matrix, the third column of a list, the attribute "weight" if an edge has it, and of a
-        table the column called weight, length, distance or cost, else the third of three.
+        Attribute or column that holds the lengths; None gives every arc the length one. "auto" takes the values of a
+        matrix and the third column of a list. Of a graph it takes the attribute, and of a table the column, called
+        weight, else the only one with the name of a length (length, travel_time, distance, cost, time, duration,
+        minutes ...), else the third of three columns. Several such names, or that of a flow (trips, volume ...), which
+        is no length, are refused; where there is none, every arc counts as one. ``provenance`` says which it was.
     directed : bool, optional
         None follows the input; lists and matrices are directed. False reads each arc both ways. True
         refuses an undirected input.
@@ -230,14 +260,14 @@ def as_digraph(
     array([[ 0., 25.],
            [40.,  0.]])
     """
-    if kind not in ("auto", "arcs", "adjacency"):
-        raise InputError(f"kind must be 'auto', 'arcs' or 'adjacency'; found {kind!r}.")
-    as_it_is = weight == "auto" and directed is not False and labels is source is target is None
-    if isinstance(graph, Digraph) and as_it_is:
+    check_choice("kind", kind, ("auto", "arcs", "adjacency"))
+    as_it_is = isinstance(weight, str) and weight == "auto" and directed is not False
+    if isinstance(graph, Digraph) and as_it_is and labels is source is target is None:
         return graph
-    arcs = _arcs_of(graph, weight, labels, kind, source, target)
-    digraph = assemble(arcs, directed, duplicates)
-    warn_of_repairs(digraph, duplicates)
+    digraph = assemble(_arcs_of(graph, weight, labels, kind, source, target), directed, duplicates)
+    warn_of_repairs(digraph)
+    if isinstance(graph, Digraph):
+        return replace(digraph, provenance=_facts_of_both(graph.provenance, digraph.provenance))
     return digraph
 
 
@@ -248,34 +278,36 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
 
         layout = graph_files.TextLayout(source, target)
         return graph_files.read_arcs(graph, None if kind == "auto" else kind, weight, labels, layout)
+    kind_of = type(graph).__name__
     if _comes_from("pandas", graph) and hasattr(graph, "columns"):
-        return arc_lists.frame_arcs(graph, weight, labels, kind, source, target)
+        return arc_lists.frame_arcs(graph, weight, labels, kind, source, target)._replace(source=kind_of)
     if source is not None or target is not None:
-        raise InputError(f"source and target name columns of a table; {type(graph).__name__} has none.")
+        raise InputError(f"source and target name columns of a table; {kind_of} has none.")
     if isinstance(graph, Digraph):
-        return arc_lists.matrix_arcs(graph.matrix, weight, graph.nodes if labels is None else labels)
-    if _comes_from("networkx", graph) and hasattr(graph, "is_directed"):
-        return arc_lists.networkx_arcs(graph, weight, labels)
-    if _comes_from("igraph", graph) and hasattr(graph, "is_directed"):
-        return arc_lists.igraph_arcs(graph, weight, labels)
-    if issparse(graph):
-        return arc_lists.matrix_arcs(graph, weight, labels)
-    if isinstance(graph, np.ndarray):
-        return arc_lists.array_arcs(graph, weight, labels, kind)
-    if isinstance(graph, tuple) and len(graph) in (2, 3):
-        return arc_lists.column_arcs(graph, weight, labels)
-    if isinstance(graph, list):
-        return arc_lists.row_arcs(graph, weight, labels)
-    raise InputTypeError(
-        f"graph is a {type(graph).__name__}; expected a networkx or igraph graph, a scipy sparse matrix, "
-        "a numpy array, a pandas table, a tuple (source, target[, length]), a list of arcs or a path."
-    )
+        arcs = arc_lists.matrix_arcs(graph.matrix, weight, graph.nodes if labels is None else labels)
+    elif _comes_from("networkx", graph) and hasattr(graph, "is_directed"):
+        arcs = arc_lists.networkx_arcs(graph, weight, labels)
+    elif _comes_from("igraph", graph) and hasattr(graph, "is_directed"):
+        arcs = arc_lists.igraph_arcs(graph, weight, labels)
+    elif issparse(graph):
+        arcs = arc_lists.matrix_arcs(graph, weight, labels)
+    elif isinstance(graph, np.ndarray):
+        arcs = arc_lists.array_arcs(graph, weight, labels, kind)
+    elif isinstance(graph, tuple) and len(graph) in (2, 3):
+        arcs = arc_lists.column_arcs(graph, weight, labels)
+    elif isinstance(graph, list):
+        arcs = arc_lists.row_arcs(graph, weight, labels)
+    else:
+        raise InputTypeError(
+            f"graph is a {kind_of}; expected a networkx or igraph graph, a scipy sparse matrix, a numpy array, a pandas "
+            "table, a tuple (source, target[, length]), a list of arcs or a path."
+        )
+    return arcs._replace(source=kind_of)
 
 
 def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
     """Drop self-loops, refuse bad lengths, merge duplicates, mirror if undirected."""
-    if duplicates not in _MERGE:
-        raise InputError(f"duplicates must be one of {', '.join(map(repr, _MERGE))}; found {duplicates!r}.")
+    check_choice("duplicates", duplicates, _MERGE)
     if directed not in (None, True, False):
         raise InputError(f"directed must be True, False or None; found {directed!r}.")
     if directed and not arcs.directed:
@@ -295,7 +327,7 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
     rows, columns = arcs.rows[proper].astype(np.int64), arcs.columns[proper].astype(np.int64)
     self_loops = arcs.rows.size - proper.size
     if not rows.size and arcs.n_nodes > 1:
-        dropped = f" between different nodes ({_count(self_loops, 'self-loop')})" if self_loops else ""
+        dropped = f" between different nodes ({count(self_loops, 'self-loop')})" if self_loops else ""
         raise InputError(f"The graph has {arcs.n_nodes} nodes and no arcs{dropped}.")
     lengths = np.ones(rows.size) if arcs.lengths is None else _lengths(arcs.lengths, proper, name)
     bad = np.flatnonzero(~((lengths >= 0) & np.isfinite(lengths)))
@@ -324,21 +356,62 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         lengths = np.concatenate([lengths, lengths])
     matrix = coo_array((lengths, (rows, columns)), shape=(arcs.n_nodes,) * 2).tocsr()
     matrix.sort_indices()
-    return Digraph(matrix, labels, bool(np.any(lengths != 1)), self_loops, int(again.size))
+    facts = Provenance(
+        arcs.source,
+        "edges",
+        dict(arcs.names or {}),
+        counts_arcs="value" not in (arcs.names or {}) and not np.any(lengths != 1),
+        n_duplicates=int(again.size),
+        aggregate=duplicates if again.size else "",
+        n_self_loops=int(self_loops),
+    )
+    return Digraph(matrix, labels, facts)
 
 
-def warn_of_repairs(graph: Digraph, duplicates: str) -> None:
+def warn_of_repairs(graph: Digraph) -> None:
     """Warn, where the caller's caller is, of what `assemble` changed."""
-    repairs = []
-    if graph.self_loops:
-        repairs.append(f"dropped {_count(graph.self_loops, 'self-loop')}")
-    if graph.duplicates:
-        repairs.append(f"merged {_count(graph.duplicates, 'repeated arc')} (duplicates={duplicates!r})")
+    facts, repairs = graph.provenance, []
+    if facts.n_self_loops:
+        repairs.append(f"dropped {count(facts.n_self_loops, 'self-loop')}")
+    if facts.n_duplicates:
+        merged = count(facts.n_duplicates, "repeated arc")
+        repairs.append(f"merged {merged} (duplicates={facts.aggregate!r})")
     if repairs:
         warnings.warn(f"The graph was simplified: {', '.join(repairs)}.", UserWarning, stacklevel=3)
 
 
+def check_matrix(matrix: Any, labels: Sequence[Any] | None) -> None:
+    """Refuse what is not a CSR array of lengths, float64, sorted, without self-loops; `as_digraph` makes one."""
+    cure = "as_digraph makes a Digraph from any matrix."
+    if not issparse(matrix) or matrix.format != "csr" or len(set(matrix.shape)) != 1:
+        raise InputTypeError(f"matrix must be a square CSR array, found {type(matrix).__name__}; {cure}")
+    if matrix.dtype != np.float64 or not matrix.has_canonical_format:
+        raise InputError(f"matrix must hold float64, sorted and no entry twice, found {matrix.dtype}; {cure}")
+    if matrix.nnz and not (matrix.data.min() >= 0 and matrix.data.max() < np.inf):
+        raise InputError(f"matrix must hold lengths that are finite and not negative; {cure}")
+    if matrix.diagonal().any():
+        raise InputError(f"matrix must not hold arcs from a node to itself; {cure}")
+    if labels is not None and len(labels) != matrix.shape[0]:
+        raise InputError(f"labels must be as many as the {matrix.shape[0]} nodes, found {len(labels)}.")
+
+
+def _arrays(matrix: Any) -> ArcArrays:
+    return ArcArrays(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), matrix.data)
+
+
+def _facts_of_both(before: Provenance, after: Provenance) -> Provenance:
+    """Facts of a digraph that was made from another one."""
+    columns = {} if after.counts_arcs else before.columns
+    return before.having(
+        columns=columns,
+        counts_arcs=after.counts_arcs and "value" not in columns,
+        n_duplicates=before.n_duplicates + after.n_duplicates,
+        aggregate=after.aggregate or before.aggregate,
+    )
+
+
 def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.ndarray:
+    """Lengths as numbers; those that a file keeps as text are numbers, too."""
     array = values if isinstance(values, np.ndarray) else arc_lists.objects(values)
     if array.dtype.kind in "biuf":
         return array[kept].astype(np.float64)
@@ -346,7 +419,9 @@ def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.nd
     for i, position in enumerate(kept):
         value = array[position]
         try:
-            if isinstance(value, str | bytes) or np.iscomplexobj(value):
+            if np.iscomplexobj(value) or (
+                isinstance(value, str) and "_" in value
+            ):  # which Python would allow
                 raise TypeError
             result[i] = float(value)
         except (TypeError, ValueError):
@@ -363,7 +438,3 @@ def _unless_range(names: list[Any] | None) -> list[Any] | None:
 
 def _comes_from(package: str, thing: Any) -> bool:
     return any(kind.__module__.partition(".")[0] == package for kind in type(thing).__mro__)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

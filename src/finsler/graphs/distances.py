@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice
 from finsler.geometry.components import graph_components
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
@@ -21,6 +22,7 @@ WEIGHTINGS = {"uniform": 0.0, "inverse": 1.0, "inverse-square": 2.0}
 def graph_distances(
     graph: Any,
     *,
+    weight: Any = "auto",
     hops: bool = False,
     nodes: Sequence[Any] | None = None,
     unreachable: str = "mask",
@@ -37,7 +39,10 @@ def graph_distances(
     Parameters
     ----------
     graph : Digraph, networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, or a file
-        Whatever :func:`~finsler.graphs.digraph.as_digraph` reads; ``reading`` holds its options.
+        Whatever :func:`~finsler.graphs.digraph.as_digraph` reads.
+    weight : "auto", None or name
+        Attribute or column that holds the lengths; None counts arcs. "auto" takes the only one that has the name of a
+        length, see :func:`~finsler.graphs.digraph.as_digraph`; ``provenance`` says which it was.
     hops : bool, default=False
         Count arcs instead of adding their lengths.
     nodes : sequence of labels, optional
@@ -56,12 +61,12 @@ def graph_distances(
     n_jobs, verbose
         Threads, and the progress line.
     **reading
-        Options of :func:`~finsler.graphs.digraph.as_digraph`.
+        Further options of :func:`~finsler.graphs.digraph.as_digraph`.
 
     Returns
     -------
     Dissimilarities
-        Its ``provenance`` tells what was left out.
+        Its ``provenance`` tells where the lengths come from and what was left out.
 
     Examples
     --------
@@ -72,17 +77,12 @@ def graph_distances(
     check_choice("unreachable", unreachable, POLICIES)
     check_choice("connection", connection, ("strong", "weak"))
     check_choice("weighting", weighting, tuple(WEIGHTINGS))
-    digraph = as_digraph(graph, **reading)
-    digraph, notes = keep_largest(digraph, connection) if unreachable == "largest" else (digraph, [])
+    digraph = as_digraph(graph, weight=weight, **reading)
+    if unreachable == "largest":
+        digraph = largest_component(digraph, connection)
     rows = None if nodes is None else _positions(digraph, nodes)
-    D = shortest_paths(
-        digraph.matrix,
-        rows,
-        method="bfs" if hops else "dijkstra",
-        dtype=dtype,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    method = "bfs" if hops else "dijkstra"
+    D = shortest_paths(digraph, rows, method=method, dtype=dtype, n_jobs=n_jobs, verbose=verbose)
     if rows is not None:
         D = np.ascontiguousarray(D[:, rows])
     labels = digraph.nodes if rows is None else [digraph.nodes[i] for i in rows]
@@ -101,19 +101,16 @@ def graph_distances(
         data.matrix,
         weigh(data, WEIGHTINGS[weighting]),
         data.labels,
-        data.provenance.having(kind="edges", remarks=notes),
+        path_provenance(digraph, hops).having(
+            n_unreachable=data.provenance.n_unreachable, policy=data.provenance.policy
+        ),
     )
 
 
-def keep_largest(digraph: Digraph, connection: str) -> tuple[Digraph, list[str]]:
-    """Keep the largest connected part, with a note if there is anything else."""
-    part = largest_component(digraph, connection)  # type: ignore[arg-type]
-    if part.n_nodes == digraph.n_nodes:
-        return digraph, []
-    return part, [
-        f"The largest {connection}ly connected part has {part.n_nodes:,} of {digraph.n_nodes:,} nodes; the others were left "
-        "out."
-    ]
+def path_provenance(digraph: Digraph, hops: bool) -> Provenance:
+    """Facts about a graph whose paths are measured; with ``hops`` its lengths do not matter."""
+    facts = digraph.provenance
+    return facts.having(columns={}, counts_arcs=True) if hops else facts
 
 
 def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from finsler._runtime import Progress, format_bytes, map_blocks, require_memory, thread_count
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.graphs.digraph import ArcArrays, Digraph
 from finsler.kernels import paths as kernels
 
 MANY = 32  # sources from which on it pays to renumber the nodes
@@ -27,7 +28,8 @@ def shortest_paths(
     graph: Any,
     sources: ArrayLike | None = None,
     *,
-    method: Literal["auto", "dijkstra", "bfs"] = "auto",
+    reverse: bool = False,
+    method: str = "auto",
     limit: float = np.inf,
     dtype: DTypeLike | None = None,
     out: NDArray[Any] | str | os.PathLike[str] | None = None,
@@ -38,12 +40,14 @@ def shortest_paths(
 
     Parameters
     ----------
-    graph : scipy sparse matrix or array of shape (N, N)
+    graph : Digraph, or scipy sparse matrix of shape (N, N)
         Each stored entry is an arc **from its row to its column** and its value the length; a stored zero is an
         arc of length zero, inf is no arc. Among parallel arcs (repeated entries) the shortest counts. CSR is
         used as it is; CSC, COO, LIL and DOK are converted.
     sources : int or sequence of int, optional
         Where paths start, in any order, repeated or not. All nodes by default.
+    reverse : bool, default=False
+        Follow the arcs backwards: lengths of the paths from every node to each source.
     method : {"auto", "dijkstra", "bfs"}, default="auto"
         "dijkstra" adds lengths; "bfs" counts arcs, whatever their lengths. "auto" is "bfs" if all lengths are 1,
         where both give the same numbers, and "dijkstra" otherwise.
@@ -87,16 +91,17 @@ def shortest_paths(
     >>> shortest_paths(arcs, sources=[0], method="bfs")
     array([[ 0.,  1.,  2., inf]])
     """
-    if method not in ("auto", "dijkstra", "bfs"):
-        raise InputError(f"method must be 'auto', 'dijkstra' or 'bfs', got {method!r}.")
+    check_choice("method", method, ("auto", "dijkstra", "bfs"))
     if not limit >= 0:
-        raise InputError(f"limit must be zero or more, got {limit!r}.")
-    n, arcs = _arcs(graph, check_lengths=method != "bfs")
+        raise InputError(f"limit must be zero or more, got {limit!r}.", argument="limit")
+    arcs = arcs_of(graph, reverse=reverse, check_lengths=method != "bfs")
+    n = len(arcs.indptr) - 1
     starts = check_sources(sources, n)
     shape = (len(starts), n)
     kind = _result_type(dtype, out, shape)
-    _check_memory(shape, len(arcs[1]), 0 if out is not None else kind.itemsize, n_jobs)
-    hops = method == "bfs" or (method == "auto" and len(arcs[2]) > 0 and bool(np.all(arcs[2] == 1)))
+    _check_memory(shape, len(arcs.indices), 0 if out is not None else kind.itemsize, n_jobs)
+    all_one = len(arcs.lengths) > 0 and bool(np.all(arcs.lengths == 1))
+    hops = method == "bfs" or (method == "auto" and all_one)
     fill = partial(_fill, arcs, starts, hops, float(min(limit, np.finfo(float).max)), n_jobs, verbose)
     if out is None:
         out = np.empty(shape, kind)
@@ -107,7 +112,7 @@ def shortest_paths(
 
 
 def _fill(
-    arcs: tuple[NDArray[Any], ...],
+    arcs: ArcArrays,
     starts: NDArray[np.uint32],
     hops: bool,
     limit: float,
@@ -127,11 +132,11 @@ def _fill(
         starts = place[starts]
         order = np.argsort(starts, kind="stable")
         if not hops:
-            order = order[kernels.gather(arcs[0], arcs[1], starts[order], 16 * n // count)]
+            order = order[kernels.gather(arcs.indptr, arcs.indices, starts[order], 16 * n // count)]
     methods = _methods(arcs, place, limit, hops, many)
     hopeless: set[int] = set()  # methods that gave up a row: spares the other blocks the attempt
     # Blocks of 2 to 100 ms: long enough for a thread, and short enough for Ctrl-C and an even end.
-    work = n + len(arcs[1]) // 4
+    work = n + len(arcs.indices) // 4
     rows = int(np.clip(count // 16, 100_000 // work + 1, 4_000_000 // work + 1))
     rows = -(-rows // kernels.LANES) * kernels.LANES if many else rows
     progress = Progress("shortest paths", verbose)
@@ -158,7 +163,7 @@ def _fill(
 
 
 def _methods(
-    arcs: tuple[NDArray[Any], ...], place: NDArray[np.uint32], limit: float, hops: bool, many: bool
+    arcs: ArcArrays, place: NDArray[np.uint32], limit: float, hops: bool, many: bool
 ) -> Sequence[Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], int]]:
     """Kernels to try in turn on ``(starts, rows, out)``; each says how many rows it did, the last does all."""
     indptr, indices, weights = arcs
@@ -187,7 +192,7 @@ def _methods(
     return [partial(wheel, (n, kernels.LANES)), partial(wheel, (n,)), heap][0 if many else 1 :]
 
 
-def _renumber(arcs: tuple[NDArray[Any], ...]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.uint32]]:
+def _renumber(arcs: ArcArrays) -> tuple[ArcArrays, NDArray[np.uint32]]:
     """Number the nodes so that neighbors are near in memory; node i becomes ``place[i]``."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -200,14 +205,23 @@ def _renumber(arcs: tuple[NDArray[Any], ...]) -> tuple[tuple[NDArray[Any], ...],
     counts = np.diff(indptr)[node]
     pointer = np.concatenate([[0], np.cumsum(counts)])
     arc = np.repeat(indptr[node] - pointer[:-1], counts) + np.arange(len(indices))
-    return (pointer, place[indices[arc]], weights[arc]), place
+    return ArcArrays(pointer, place[indices[arc]], weights[arc]), place
 
 
-def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...]]:
-    """Row pointers, targets and lengths of the arcs, checked; nothing is summed, sorted or changed in place."""
+def arcs_of(graph: Any, *, reverse: bool = False, check_lengths: bool = True) -> ArcArrays:
+    """Arcs of a Digraph, or of a sparse matrix, which is checked here; `ArcArrays` were, and have their direction."""
+    if isinstance(graph, ArcArrays):
+        return graph
+    if isinstance(graph, Digraph):
+        return graph.reversed_arcs if reverse else graph.arcs
+    return _checked_arcs(graph.T if reverse and issparse(graph) else graph, check_lengths)
+
+
+def _checked_arcs(graph: Any, check_lengths: bool) -> ArcArrays:
+    """Arcs of a sparse matrix, checked; nothing is summed, sorted or changed in place."""
     if not issparse(graph):
         raise InputTypeError(
-            f"graph must be a scipy sparse matrix, found {type(graph).__name__}. Make one with "
+            f"graph must be a Digraph or a scipy sparse matrix, found {type(graph).__name__}. Make one with "
             "scipy.sparse.csr_array; it takes zeros of a dense matrix for no arc."
         )
     matrix: Any = graph
@@ -256,7 +270,7 @@ def _arcs(graph: Any, check_lengths: bool) -> tuple[int, tuple[NDArray[Any], ...
         rows = np.repeat(np.arange(n), np.diff(indptr))[~absent]
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
         indices, weights = indices[~absent], weights[~absent]
-    return n, (indptr.astype(np.int64), indices.astype(np.uint32), weights)
+    return ArcArrays(indptr.astype(np.int64), indices.astype(np.uint32), weights)
 
 
 def check_sources(sources: ArrayLike | None, n: int) -> NDArray[np.uint32]:

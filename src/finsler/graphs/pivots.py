@@ -7,7 +7,6 @@ region, those that have no nearer pivot, and weighs as much as they do together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress, map_blocks, require_memory
-from finsler.errors import InputError
+from finsler.errors import InputError, check_count
 from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.paths import shortest_paths
@@ -128,10 +127,8 @@ def pivot_distances(
            [2., 3., 0., 1.],
            [1., 2., 3., 0.]])
     """
-    if isinstance(n_pivots, bool) or not isinstance(n_pivots, Integral) or n_pivots < 1:
-        raise InputError(f"n_pivots must be a whole number of at least 1, got {n_pivots!r}.")
     n = graph.n_nodes
-    h = min(int(n_pivots), n)
+    h = min(check_count("n_pivots", n_pivots), n)
     hops = hops or not graph.weighted
     require_memory(
         (2.0 * h + 4 * BATCH) * n * (2 if hops else 4) + 30.0 * graph.n_arcs,
@@ -171,7 +168,7 @@ class _Hops:
     far = float(kernels.FAR)
 
     def __init__(self, graph: Digraph, n_jobs: int | None):
-        self.ways = [_arcs(graph.matrix), _arcs(graph.matrix.T.tocsr())]
+        self.ways = [graph.arcs[:2], graph.reversed_arcs[:2]]
         self.n_jobs = n_jobs
 
     def rows(self, starts: Array) -> tuple[Array, Array]:
@@ -197,25 +194,13 @@ class _Lengths:
     far = float(np.finfo(np.float32).max)
 
     def __init__(self, graph: Digraph, n_jobs: int | None):
-        self.ways = [graph.matrix, graph.matrix.T.tocsr()]
-        self.n_jobs = n_jobs
+        self.graph, self.n_jobs = graph, n_jobs
 
     def rows(self, starts: Array) -> tuple[Array, Array]:
         """Lengths from each start to all nodes, and from all nodes to each start."""
-        ahead, back = (
-            np.minimum(
-                shortest_paths(
-                    way, starts, method="dijkstra", dtype=np.float32, n_jobs=self.n_jobs, verbose=False
-                ),
-                np.float32(self.far),
-            )
-            for way in self.ways
-        )
-        return ahead, back
-
-
-def _arcs(matrix: Any) -> tuple[Array, Array]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32)
+        options: Any = {"method": "dijkstra", "dtype": np.float32, "n_jobs": self.n_jobs, "verbose": False}
+        ahead, back = (shortest_paths(self.graph, starts, reverse=way, **options) for way in (False, True))
+        return np.minimum(ahead, np.float32(self.far)), np.minimum(back, np.float32(self.far))
 
 
 def _transpose(rows: Array, first: int, out: Array, n_jobs: int | None) -> None:

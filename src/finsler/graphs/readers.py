@@ -110,7 +110,7 @@ def read_graph(
     layout = TextLayout(source, target, delimiter, header, encoding)
     arcs = read_arcs(path, kind, weight, labels, layout)
     graph = assemble(arcs, directed, duplicates)
-    warn_of_repairs(graph, duplicates)
+    warn_of_repairs(graph)
     return graph
 
 

@@ -160,8 +160,8 @@ def sample_rows(
         "n_jobs": n_jobs,
         "verbose": verbose,
     }
-    ahead = shortest_paths(graph.matrix, sources, **options)
-    back = shortest_paths(graph.matrix.T.tocsr(), sources, **options)
+    ahead = shortest_paths(graph, sources, **options)
+    back = shortest_paths(graph, sources, reverse=True, **options)
     return Rows(sources, ahead, back)
 
 

@@ -353,7 +353,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
         return np.array(found, dtype=np.intp).reshape(-1, 2), 0
     from finsler.graphs.digraph import as_digraph
 
-    graph = as_digraph(arcs)
+    graph = as_digraph(arcs, weight=None)
     place = {label: i for i, label in enumerate(range(n) if embedding.labels is None else embedding.labels)}
     numbers = np.array([place.get(node, -1) for node in graph.nodes])
     stored = graph.matrix.tocoo()

@@ -100,7 +100,7 @@ def problem_of(case, graph, alpha=0.4, m=3, fine=True):
         options["relayed"] = relayed_pairs(data, 3, np.random.RandomState(1))
     omega = np.zeros(m)
     omega[-1] = alpha
-    problem = SparseProblem(data, omega, ArcPairs.of(graph.matrix, True), among=3.0, fine=fine, **options)
+    problem = SparseProblem(data, omega, ArcPairs.of(graph, True), among=3.0, fine=fine, **options)
     return problem, np.random.default_rng(0).normal(size=(graph.n_nodes, m)) * 3, omega
 
 
@@ -201,7 +201,7 @@ def test_the_same_numbers_for_any_number_of_threads(weighting):
     maps = []
     for n_jobs in (1, 2, 5):
         data = pivot_distances(graph, 12, n_jobs=n_jobs)
-        arcs = ArcPairs.of(graph.matrix, True)
+        arcs = ArcPairs.of(graph, True)
         maps.append(sparse_smacof(data, 2, arcs=arcs, weighting=weighting, max_iter=4, n_jobs=n_jobs))
     for other in maps[1:]:
         np.testing.assert_array_equal(maps[0].coordinates, other.coordinates)
@@ -211,7 +211,7 @@ def test_the_same_numbers_for_any_number_of_threads(weighting):
 def test_history_never_rises_and_the_stress_is_that_of_the_map():
     graph = city(900)
     data = pivot_distances(graph, 20)
-    solution = sparse_smacof(data, 3, 0.2, arcs=ArcPairs.of(graph.matrix, True), weighting="inverse-square")
+    solution = sparse_smacof(data, 3, 0.2, arcs=ArcPairs.of(graph, True), weighting="inverse-square")
     assert (np.diff(solution.history) <= 0).all()
     assert solution.stress == pytest.approx(solution.history[-1], rel=1e-9)
     assert solution.per_point.sum() == pytest.approx(1.0)
@@ -379,7 +379,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"weighting": "cubic"}, "weighting must be one of"),
+        ({"weighting": "cubic"}, "weighting must be"),
         ({"init": "classical"}, "init must be 'pivots'"),
         ({"bound": -1.0}, "bound must be"),
         ({"alpha": 1.0}, "alpha must be"),
@@ -405,7 +405,7 @@ def test_embed_graph_chooses_by_size_and_says_so(monkeypatch):
     np.testing.assert_array_equal(forced.coordinates, chosen.coordinates)
     with pytest.raises(ValueError, match="nodes goes with method='dense'"):
         embed_graph(graph, method="sparse", nodes=[0, 1])
-    with pytest.raises(ValueError, match="method must be one of"):
+    with pytest.raises(ValueError, match="method must be"):
         embed_graph(graph, method="quick")
 
 
@@ -423,7 +423,7 @@ def test_labels_and_the_largest_part():
     arcs = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("x", "y")]
     found = sparse_map(as_digraph(arcs), 2, 0.2, unreachable="largest", pivots=3).embedding
     assert found.labels == ["a", "b", "c"]
-    assert "3 of 6 nodes" in found.message
+    assert "3 points were left out" in found.message
     with pytest.raises(ValueError, match="no common map"):
         sparse_map(as_digraph(arcs))
     with pytest.raises(ValueError, match="have no path"):
@@ -510,7 +510,7 @@ def test_a_stream_must_be_the_same_at_every_pass_and_hold_something():
     [
         ({"n_init": 3}, TypeError, "n_init is not an option of a sparse map"),
         ({"bound": 3.0}, TypeError, "bound is not an option"),
-        ({"weighting": "cubic"}, ValueError, "weighting must be one of"),
+        ({"weighting": "cubic"}, ValueError, "weighting must be"),
         ({"far": 3.0}, ValueError, "far must be a positive number and goes with unreachable='hinge'"),
         ({"far": 0, "unreachable": "hinge"}, ValueError, "far must be a positive number"),
         ({"pivots": 1}, ValueError, "pivots must be a whole number of at least 2, got 1"),
@@ -531,9 +531,7 @@ def test_lengths_without_a_scale_are_refused(length):
 
 
 def test_too_few_nodes_or_pivots():
-    with pytest.raises(
-        ValueError, match=r"only one node to map\. The largest strongly connected part has 1 of 4"
-    ):
+    with pytest.raises(ValueError, match=r"only one node to map.*3 points were left out"):
         sparse_map(as_digraph([(0, 1), (1, 2), (2, 3)]), unreachable="largest")
     with pytest.raises(ValueError, match=r"1 pivots .* at least 2 pivots"):
         sparse_smacof(pivot_distances(city(100), 1))
@@ -554,6 +552,6 @@ def test_more_dimensions_than_points_are_refused():
 def test_paths_either_way_take_the_shorter_way_and_arcs_of_length_zero():
     graph = as_digraph(([0, 1, 1], [1, 0, 2], [5.0, 3.0, 0.0]))
     data = pivot_distances(graph, 3)
-    found = paths_either_way(data, ArcPairs.of(graph.matrix, False), 1)
+    found = paths_either_way(data, ArcPairs.of(graph, False), 1)
     expected = np.array([[0, 3, 3], [3, 0, 0], [3, 0, 0]])
     np.testing.assert_array_equal(found, expected[:, data.pivots])

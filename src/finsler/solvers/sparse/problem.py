@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from finsler._runtime import map_blocks
 from finsler.errors import InputError
+from finsler.graphs.digraph import ArcArrays, Digraph
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks
 from finsler.kernels import sparse as kernels
 from finsler.solvers.drift import best_drift
@@ -44,16 +45,16 @@ class ArcPairs:
     entering: tuple[Array, Array, Array]
 
     @classmethod
-    def of(cls, matrix: Any, hops: bool) -> ArcPairs:
-        """Arcs of a CSR matrix; with ``hops`` each is one long."""
+    def of(cls, graph: Digraph, hops: bool) -> ArcPairs:
+        """Arcs of a graph; with ``hops`` each is one long."""
 
-        def triple(m: Any) -> tuple[Array, Array, Array]:
-            lengths = np.ones(1, np.float32) if hops else m.data.astype(np.float32)
+        def triple(arcs: ArcArrays) -> tuple[Array, Array, Array]:
+            lengths = np.ones(1, np.float32) if hops else arcs.lengths.astype(np.float32)
             if hops:  # one number for all arcs, whatever their number
-                lengths = np.broadcast_to(lengths, m.nnz)
-            return m.indptr.astype(np.int64), m.indices.astype(np.uint32), lengths
+                lengths = np.broadcast_to(lengths, len(arcs.indices))
+            return arcs.indptr, arcs.indices, lengths
 
-        return cls(triple(matrix), triple(matrix.T.tocsr()))
+        return cls(triple(graph.arcs), triple(graph.reversed_arcs))
 
 
 class PairProblem(Problem):

@@ -104,7 +104,7 @@ def sparse_smacof(
     >>> from finsler.graphs.digraph import as_digraph
     >>> from finsler.graphs.pivots import pivot_distances
     >>> city = as_digraph(make_city(400).graph)
-    >>> solution = sparse_smacof(pivot_distances(city, 20), arcs=ArcPairs.of(city.matrix, hops=True))
+    >>> solution = sparse_smacof(pivot_distances(city, 20), arcs=ArcPairs.of(city, hops=True))
     >>> solution.status, bool(solution.stress < 0.03 * solution.total)
     ('converged', True)
     """

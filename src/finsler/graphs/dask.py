@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from finsler._dask import active_client, fresh_name, import_dask
-from finsler.errors import InputError
+from finsler.errors import check_count
 from finsler.graphs import paths
+from finsler.graphs.digraph import ArcArrays
 
 BLOCK_BYTES = 64e6  # of a block of rows, where the user does not say how many rows it has
 
@@ -18,6 +19,7 @@ def shortest_paths(
     graph: Any,
     sources: ArrayLike | None = None,
     *,
+    reverse: bool = False,
     chunks: int | None = None,
     method: str = "auto",
     limit: float = np.inf,
@@ -27,11 +29,13 @@ def shortest_paths(
 
     Parameters
     ----------
-    graph : scipy sparse matrix or array of shape (N, N)
+    graph : Digraph, or scipy sparse matrix of shape (N, N)
         Each stored entry is an arc **from its row to its column** and its value the length. A client that is active sends
         it to every worker, once.
     sources : int or sequence of int, optional
         Where paths start; all nodes by default.
+    reverse : bool, default=False
+        Follow the arcs backwards: lengths of the paths from every node to each source.
     chunks : int, optional
         Rows in a block; about 64 MB by default.
     method, limit, dtype
@@ -53,33 +57,33 @@ def shortest_paths(
            [inf, inf, 0. ]])
     """
     dask = import_dask()
-    # No path is followed from no source: this only checks the arguments, here and not on a worker.
-    none = paths.shortest_paths(graph, [], method=method, limit=limit, dtype=dtype)  # type: ignore[arg-type]
+    arcs = paths.arcs_of(graph, reverse=reverse, check_lengths=method != "bfs")
+    # No path is followed from no source: this only checks the other arguments, here and not on a worker.
+    none = paths.shortest_paths(arcs, [], method=method, limit=limit, dtype=dtype)
     n = none.shape[1]
     starts = paths.check_sources(sources, n)
     if chunks is None:
         chunks = int(np.clip(BLOCK_BYTES // (none.itemsize * max(n, 1)), 1, max(len(starts), 1)))
-    elif not isinstance(chunks, int | np.integer) or chunks < 1:
-        raise InputError(f"chunks must be a positive number of rows, got {chunks!r}.")
+    chunks = check_count("chunks", chunks)
     client = active_client()
     if client is not None:
-        (sent,) = client.scatter([graph], broadcast=True, hash=False)
+        (sent,) = client.scatter([arcs], broadcast=True, hash=False)
     else:
-        sent = dask.delayed(graph, pure=False, traverse=False)
+        sent = dask.delayed(arcs, pure=False, traverse=False)
     find, name = dask.delayed(_rows, pure=False), fresh_name("shortest_paths")
     blocks = []
-    for k, first in enumerate(range(0, len(starts), int(chunks))):
-        some = starts[first : first + int(chunks)]
+    for k, first in enumerate(range(0, len(starts), chunks)):
+        some = starts[first : first + chunks]
         task = find(sent, some, method, limit, none.dtype, dask_key_name=(name, k))
         blocks.append(dask.array.from_delayed(task, (len(some), n), dtype=none.dtype, meta=none))
     return dask.array.concatenate(blocks) if blocks else dask.array.from_array(none)
 
 
-def _rows(graph: Any, sources: NDArray[Any], method: str, limit: float, dtype: Any) -> NDArray[Any]:
+def _rows(arcs: ArcArrays, sources: NDArray[Any], method: str, limit: float, dtype: Any) -> NDArray[Any]:
     # One thread each: the worker runs as many of these at a time as it has threads.
     return paths.shortest_paths(
-        graph, sources, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False  # type: ignore[arg-type]
-    )  # fmt: skip
+        arcs, sources, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False
+    )
 
 
 def pivot_distances(
@@ -94,7 +98,7 @@ def pivot_distances(
 
     Parameters
     ----------
-    graph : scipy sparse matrix or array of shape (N, N)
+    graph : Digraph, or scipy sparse matrix of shape (N, N)
         Arcs from row to column.
     pivots : sequence of int
         Nodes.
@@ -117,4 +121,4 @@ def pivot_distances(
     (array([[inf, 0., 2.]]), array([[1.5, 0. , inf]]))
     """
     from_pivots = shortest_paths(graph, pivots, chunks=chunks, method=method, dtype=dtype)
-    return from_pivots, shortest_paths(graph.T, pivots, chunks=chunks, method=method, dtype=dtype)
+    return from_pivots, shortest_paths(graph, pivots, reverse=True, chunks=chunks, method=method, dtype=dtype)
