@@ -23,10 +23,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import finsler
-from finsler.datasets import fetch_flight_times, fetch_winds
+from finsler.datasets import fetch_flight_hours, fetch_winds
 
 months = ("january", "july")
-flights = {month: fetch_flight_times(month) for month in months}
+flights = {month: fetch_flight_hours(month) for month in months}
 
 longitude, latitude = np.meshgrid(np.arange(-170, -49, 1.0), np.arange(10, 73, 1.0))
 figure, axes = plt.subplots(2, 1, figsize=(7.5, 8), sharex=True, layout="constrained")
@@ -42,7 +42,7 @@ for ax, month in zip(axes, months, strict=True):
 figure.colorbar(speed, ax=axes, label="km/h", shrink=0.7)
 
 # %%
-# :func:`~finsler.datasets.fetch_flight_times` flies every great circle both ways at an airspeed of 850 km/h:
+# :func:`~finsler.datasets.fetch_flight_hours` flies every great circle both ways at an airspeed of 850 km/h:
 # the pilot holds the track, the wind along it helps or hinders, the wind across it costs a little.
 
 for month, data in flights.items():
@@ -113,7 +113,7 @@ ax = finsler.plotting.plot_asymmetry(maps["january"])
 # is fast: a tour that pays all the way round. Heights cannot do that, for what goes up must come down. That is a
 # property of the data, and the report finds it without fitting anything.
 
-world = fetch_flight_times("january", region="world")
+world = fetch_flight_hours("january", region="world")
 report = finsler.asymmetry_report(world.hours, labels=world.codes)
 print(report.verdict)
 
@@ -148,10 +148,10 @@ for n_components in (2, 3):
 # part that runs in circles. The report gives a bound: no map with heights can have a normalized stress below the root
 # of that share.
 
-from finsler.datasets import flight_hours
+from finsler.datasets import make_flight_hours
 
 january = flights["january"]
-calm = flight_hours(january.latitude, january.longitude, wind=lambda latitude, longitude: (0.0, 0.0))
+calm = make_flight_hours(january.latitude, january.longitude, wind=lambda latitude, longitude: (0.0, 0.0))
 stress_of_curvature = finsler.embed_matrix(calm, alpha=0).normalized_stress
 print(f"normalized stress without wind {stress_of_curvature:.3f}")
 for month, report in reports.items():

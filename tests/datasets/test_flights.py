@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from sklearn.utils import Bunch
 
 from finsler.datasets import flights
-from finsler.datasets.flights import AIRSPEED, EARTH_RADIUS, flight_hours, jet_wind, load_flight_hours
+from finsler.datasets.flights import AIRSPEED, EARTH_RADIUS, jet_wind, load_flight_hours, make_flight_hours
 
 
 def still(lat, lon):
@@ -45,40 +45,40 @@ def haversine(lat1, lon1, lat2, lon2):
 
 def test_still_air_gives_the_haversine_length(places):
     lat, lon = places
-    km = flight_hours(lat, lon, airspeed=700, wind=still) * 700
+    km = make_flight_hours(lat, lon, airspeed=700, wind=still) * 700
     expected = [[haversine(*p, *q) for q in np.c_[lat, lon]] for p in np.c_[lat, lon]]
     np.testing.assert_allclose(km, expected, rtol=1e-10, atol=1e-6)
 
 
 def test_still_air_is_exactly_symmetric(places):
-    hours = flight_hours(*places, wind=still)
+    hours = make_flight_hours(*places, wind=still)
     np.testing.assert_array_equal(hours, hours.T)
 
 
 def test_published_length_new_york_to_los_angeles(data):
     # 2475 miles (3983 km) on the ellipsoid, in airline tables; the sphere is within half a per cent of it.
     i, j = data.codes.index("JFK"), data.codes.index("LAX")
-    km = AIRSPEED * flight_hours(data.latitude[[i, j]], data.longitude[[i, j]], wind=still)[0, 1]
+    km = AIRSPEED * make_flight_hours(data.latitude[[i, j]], data.longitude[[i, j]], wind=still)[0, 1]
     assert km == pytest.approx(3983, rel=0.005)
 
 
 def test_short_distances_keep_their_digits():
     # one metre along a meridian: arccos of the dot product would lose half the digits
     step = math.degrees(1e-3 / EARTH_RADIUS)
-    km = AIRSPEED * flight_hours([45, 45 + step], [10, 10], wind=still)[0, 1]
+    km = AIRSPEED * make_flight_hours([45, 45 + step], [10, 10], wind=still)[0, 1]
     assert km == pytest.approx(1e-3, rel=1e-7)
 
 
 def test_same_place_twice_is_zero_hours_away():
-    hours = flight_hours([40, 40, 50], [-70, -70, -70])
+    hours = make_flight_hours([40, 40, 50], [-70, -70, -70])
     assert hours[0, 1] == hours[1, 0] == 0
     np.testing.assert_allclose(hours[0], hours[1], rtol=1e-14)
 
 
 def test_longitudes_may_wrap():
     np.testing.assert_allclose(
-        flight_hours([40, 20, -5], [-74, -118, 179], wind=swirl),
-        flight_hours([40, 20, -5], [286, 242, 179], wind=swirl),
+        make_flight_hours([40, 20, -5], [-74, -118, 179], wind=swirl),
+        make_flight_hours([40, 20, -5], [286, 242, 179], wind=swirl),
         rtol=1e-9,
     )
 
@@ -89,7 +89,7 @@ def test_longitudes_may_wrap():
 @pytest.mark.parametrize("speed", [-200.0, 35.0, 600.0])
 def test_steady_wind_along_the_equator(speed):
     lon = [10, 70, 150]
-    hours = flight_hours([0, 0, 0], lon, airspeed=800, wind=lambda lat, lon: (speed, 0))
+    hours = make_flight_hours([0, 0, 0], lon, airspeed=800, wind=lambda lat, lon: (speed, 0))
     for i in range(3):
         for j in range(3):
             length = EARTH_RADIUS * math.radians(abs(lon[i] - lon[j]))
@@ -98,14 +98,14 @@ def test_steady_wind_along_the_equator(speed):
 
 
 def test_side_wind_on_a_meridian_costs_the_same_both_ways():
-    hours = flight_hours([10, 60], [-90, -90], airspeed=800, wind=lambda lat, lon: (480, 0))
+    hours = make_flight_hours([10, 60], [-90, -90], airspeed=800, wind=lambda lat, lon: (480, 0))
     # a 3-4-5 triangle: 800 through the air, 480 across, 640 over the ground
     assert hours[0, 1] == pytest.approx(EARTH_RADIUS * math.radians(50) / 640, rel=1e-12)
     assert hours[0, 1] == pytest.approx(hours[1, 0], rel=1e-12)
 
 
 def test_wind_from_the_south_helps_northward():
-    hours = flight_hours([10, 60], [-90, -90], airspeed=800, wind=lambda lat, lon: (0, 100))
+    hours = make_flight_hours([10, 60], [-90, -90], airspeed=800, wind=lambda lat, lon: (0, 100))
     length = EARTH_RADIUS * math.radians(50)
     assert hours[0, 1] == pytest.approx(length / 900, rel=1e-12)
     assert hours[1, 0] == pytest.approx(length / 700, rel=1e-12)
@@ -113,7 +113,7 @@ def test_wind_from_the_south_helps_northward():
 
 def test_over_the_pole():
     # up one meridian and down the opposite one: a wind to the north helps, then hinders
-    hours = flight_hours([70, 80], [0, 180], airspeed=800, wind=lambda lat, lon: (0, 100), legs=300)
+    hours = make_flight_hours([70, 80], [0, 180], airspeed=800, wind=lambda lat, lon: (0, 100), legs=300)
     up, down = (EARTH_RADIUS * math.radians(d) for d in (20, 10))
     assert hours[0, 1] == pytest.approx(up / 900 + down / 700, rel=1e-12)
     assert hours[1, 0] == pytest.approx(down / 900 + up / 700, rel=1e-12)
@@ -152,7 +152,7 @@ def brute_force_hours(lat1, lon1, lat2, lon2, airspeed, wind, legs):
 @pytest.mark.parametrize(("wind", "legs"), [(swirl, 1), (swirl, 7), (jet_wind, 16)])
 def test_brute_force_wind_triangle(places, wind, legs):
     lat, lon = places[0][:6], places[1][:6]
-    hours = flight_hours(lat, lon, airspeed=500, wind=wind, legs=legs)
+    hours = make_flight_hours(lat, lon, airspeed=500, wind=wind, legs=legs)
     for i in range(6):
         assert hours[i, i] == 0
         for j in range(6):
@@ -181,31 +181,31 @@ def test_asymmetry_is_the_line_integral_of_the_randers_form(data, start, end):
 
 
 def test_turning_the_wind_around_transposes(places):
-    back = flight_hours(*places, wind=lambda lat, lon: tuple(-v for v in swirl(lat, lon)))
-    np.testing.assert_allclose(back, flight_hours(*places, wind=swirl).T, rtol=1e-13)
+    back = make_flight_hours(*places, wind=lambda lat, lon: tuple(-v for v in swirl(lat, lon)))
+    np.testing.assert_allclose(back, make_flight_hours(*places, wind=swirl).T, rtol=1e-13)
 
 
 def test_order_of_the_places_does_not_matter(places):
     order = np.random.default_rng(1).permutation(12)
     lat, lon = places
-    hours = flight_hours(lat, lon, wind=swirl)
+    hours = make_flight_hours(lat, lon, wind=swirl)
     np.testing.assert_allclose(
-        flight_hours(lat[order], lon[order], wind=swirl), hours[np.ix_(order, order)], rtol=1e-11
+        make_flight_hours(lat[order], lon[order], wind=swirl), hours[np.ix_(order, order)], rtol=1e-11
     )
 
 
 def test_default_wind_is_the_jet(places):
-    np.testing.assert_array_equal(flight_hours(*places), flight_hours(*places, wind=jet_wind))
+    np.testing.assert_array_equal(make_flight_hours(*places), make_flight_hours(*places, wind=jet_wind))
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_places_for_a_flight(n):
-    np.testing.assert_array_equal(flight_hours([40.0] * n, [-70.0] * n), np.zeros((n, n)))
+    np.testing.assert_array_equal(make_flight_hours([40.0] * n, [-70.0] * n), np.zeros((n, n)))
 
 
 def test_inputs_are_not_modified(places):
     lat, lon = (p.copy() for p in places)
-    flight_hours(lat, lon)
+    make_flight_hours(lat, lon)
     np.testing.assert_array_equal(lat, places[0])
     np.testing.assert_array_equal(lon, places[1])
 
@@ -230,14 +230,14 @@ def test_inputs_are_not_modified(places):
         ([40, 41], [0, 1], {"airspeed": 0}, r"airspeed must be a positive finite number of km/h; got 0"),
         ([40, 41], [0, 1], {"airspeed": np.nan}, r"airspeed .* got nan"),
         ([40, 41], [0, 1], {"airspeed": "fast"}, r"airspeed .* got 'fast'"),
-        ([40, 41], [0, 1], {"legs": 0}, r"legs must be an integer of at least 1; got 0"),
+        ([40, 41], [0, 1], {"legs": 0}, "legs .* got 0"),
         ([40, 41], [0, 1], {"legs": 2.5}, r"legs .* got 2\.5"),
         ([40, 41], [0, 1], {"wind": 30.0}, r"wind must be None or a function .* got float"),
     ],
 )
 def test_bad_inputs(lat, lon, options, message):
     with pytest.raises(ValueError, match=message):
-        flight_hours(lat, lon, **options)
+        make_flight_hours(lat, lon, **options)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_bad_inputs(lat, lon, options, message):
 )
 def test_bad_winds(answer, message):
     with pytest.raises(ValueError, match=message):
-        flight_hours([0, 0], [0, 50], airspeed=500, wind=lambda lat, lon: answer)
+        make_flight_hours([0, 0], [0, 50], airspeed=500, wind=lambda lat, lon: answer)
 
 
 # --- the data set
@@ -328,7 +328,7 @@ def test_values_are_plausible(data):
 
 
 def test_legs_are_short_enough(data):
-    fine = flight_hours(data.latitude, data.longitude, legs=1024)
+    fine = make_flight_hours(data.latitude, data.longitude, legs=1024)
     np.testing.assert_allclose(data.hours, fine, rtol=1e-5)
 
 

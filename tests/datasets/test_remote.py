@@ -85,12 +85,12 @@ class TestRegistry:
 
     @pytest.mark.parametrize("fetch", [fetch_file, fetch_graph])
     def test_unknown_names(self, fetch):
-        with pytest.raises(ValueError, match=r"name='nonesuch' is not a known \w+; choose from cora.*, .*"):
+        with pytest.raises(ValueError, match=r"name must be 'cora.*'nonesuch'"):
             fetch("nonesuch")
 
     def test_no_way_out_of_the_folder(self, monkeypatch, tmp_path):
         monkeypatch.setenv("FINSLER_DATA", str(tmp_path))
-        with pytest.raises(ValueError, match="not a known file"):
+        with pytest.raises(ValueError, match="name must be"):
             fetch_file("../cora.zip")
 
 

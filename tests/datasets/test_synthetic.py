@@ -240,16 +240,16 @@ def test_bad_alpha(make, alpha):
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("n_samples", [0, -3, 2.5, True, None])
 def test_bad_n_samples(make, n_samples):
-    with pytest.raises(ValueError, match=rf"n_samples must be an integer of at least 1; got {n_samples}"):
+    with pytest.raises(ValueError, match=rf"n_samples must be .*got {n_samples}"):
         make(n_samples)
 
 
 def test_bad_shapes():
-    with pytest.raises(ValueError, match="n_components must be an integer of at least 1; got 0"):
+    with pytest.raises(ValueError, match=r"n_components must be .*got 0"):
         make_exact_randers(10, 0)
-    with pytest.raises(ValueError, match="depth must be an integer of at least 0; got -1"):
+    with pytest.raises(ValueError, match=r"depth must be .*got -1"):
         make_binary_tree(-1)
-    with pytest.raises(ValueError, match=r"depth must be an integer of at least 0; got 1\.5"):
+    with pytest.raises(ValueError, match=r"depth must be .*got 1\.5"):
         make_binary_tree(1.5)
 
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy.io import netcdf_file
 
 from finsler.datasets import winds
-from finsler.datasets.winds import fetch_flight_times, fetch_winds
+from finsler.datasets.winds import fetch_flight_hours, fetch_winds
 
 from helpers import SHARED
 
@@ -86,7 +86,7 @@ class TestFlights:
         assert fetch_winds("july")(np.full(360, 35.0), np.arange(360.0))[0].mean() < east.mean() / 2
 
     def test_north_america(self):
-        data = fetch_flight_times()
+        data = fetch_flight_hours()
         assert data.hours.shape == (62, 62)
         assert (np.diag(data.hours) == 0).all()
         i, j = data.codes.index("JFK"), data.codes.index("LAX")
@@ -95,14 +95,14 @@ class TestFlights:
         # Timetables have about 6:20 west and 5:20 east with taxi and climb.
         assert 5.0 < data.hours[i, j] < 5.7
         assert 4.0 < data.hours[j, i] < 4.5
-        july = fetch_flight_times("july").hours
+        july = fetch_flight_hours("july").hours
         gap = abs(july - july.T).sum() / abs(data.hours - data.hours.T).sum()
         assert 0.2 < gap < 0.6  # the jet is weaker in summer
         assert "january" in data.DESCR
         assert "not observed" in data.DESCR
 
     def test_world(self):
-        data = fetch_flight_times(region="world", n_airports=12)
+        data = fetch_flight_hours(region="world", n_airports=12)
         assert " ".join(data.codes) == "ATL GRU LHR JNB PEK SYD LAX BOG CDG CAI DXB MEL"
         assert np.isfinite(data.hours).all()
         assert (data.hours[~np.eye(12, dtype=bool)] > 0).all()
@@ -114,12 +114,12 @@ class TestFlights:
         assert all(f',"{code}",' in text for code in codes)
 
     def test_arguments(self):
-        with pytest.raises(ValueError, match="month='may' is not known; choose from january, july"):
-            fetch_flight_times("may")
+        with pytest.raises(ValueError, match=r"month must be .*'may'"):
+            fetch_flight_hours("may")
         with pytest.raises(ValueError, match=r"level=300 is not in the file; choose from \[200, 500, 850\]"):
-            fetch_flight_times(level=300)
-        with pytest.raises(ValueError, match=r"region='moon' is not known; choose from north-america.*world"):
-            fetch_flight_times(region="moon")
+            fetch_flight_hours(level=300)
+        with pytest.raises(ValueError, match=r"region must be .*'moon'"):
+            fetch_flight_hours(region="moon")
         for n in (1, 63, 2.5):
             with pytest.raises(ValueError, match=rf"n_airports must be an integer from 2 to 62.*got {n}"):
-                fetch_flight_times(n_airports=n)
+                fetch_flight_hours(n_airports=n)

@@ -78,9 +78,9 @@ def _hours_csv(name: str) -> str:
     if name == "flight-hours":
         data: Any = load_flight_hours()
     else:
-        from finsler.datasets.winds import fetch_flight_times
+        from finsler.datasets.winds import fetch_flight_hours
 
-        data = fetch_flight_times()
+        data = fetch_flight_hours()
     return output.matrix_csv(data.hours, data.codes)
 
 

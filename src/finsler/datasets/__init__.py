@@ -10,8 +10,8 @@ __all__, __getattr__, __dir__ = exports(
     {
         "synthetic": ["make_swiss_roll", "make_sea", "make_river", "make_binary_tree", "make_exact_randers"],
         "city": ["make_city"],
-        "flights": ["load_flight_hours", "flight_hours", "jet_wind"],
-        "winds": ["fetch_flight_times", "fetch_winds"],
+        "flights": ["load_flight_hours", "make_flight_hours"],
+        "winds": ["fetch_flight_hours", "fetch_winds"],
         "remote": ["fetch_graph", "fetch_file"],
     },
 )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from sklearn.utils import Bunch, check_random_state
 
-from finsler.errors import InputError
+from finsler.errors import InputError, check_count
 from finsler.geometry.components import graph_components, largest_component
-
-__all__ = ["make_city"]
 
 
 def make_city(
@@ -56,13 +53,12 @@ def make_city(
 
     Examples
     --------
-    >>> from finsler.datasets.city import make_city
+    >>> from finsler.datasets import make_city
     >>> city = make_city(400)
     >>> city.graph.shape[0] == len(city.points), bool(len(city.points) > 380)
     (True, True)
     """
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 4:
-        raise InputError(f"n must be an integer of at least 4; got {n!r}.")
+    check_count("n", n, least=4)
     shares = {"one_way": one_way, "closed": closed, "closed_uphill": closed_uphill, "slope": slope}
     for name, value in shares.items():
         if not 0 <= value <= 1 or (name != "one_way" and value == 1):

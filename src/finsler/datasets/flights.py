@@ -15,18 +15,16 @@ part, less a part linear in the direction of flight, which changes sign on the w
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler.errors import InputError
+from finsler.errors import InputError, check_count
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
-
-__all__ = ["flight_hours", "jet_wind", "load_flight_hours"]
 
 Wind: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[ArrayLike, ArrayLike]]
 
@@ -122,17 +120,7 @@ the diagonal is zero and short flights are short. Airport positions are facts, r
 
 
 def jet_wind(latitude: ArrayLike, longitude: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Idealized westerly jet: an eastward wind that depends on the latitude only.
-
-    Parameters
-    ----------
-    latitude, longitude : array-like
-        Positions in degrees. The longitude plays no part.
-
-    Returns
-    -------
-    east, north : ndarray
-        Wind in km/h towards the east, a Gaussian of the latitude, and towards the north, zero.
+    """Idealized westerly jet, in km/h towards the east and the north: it depends on the latitude, in degrees, only.
 
     Examples
     --------
@@ -148,7 +136,7 @@ def jet_wind(latitude: ArrayLike, longitude: ArrayLike) -> tuple[NDArray[np.floa
     return east, np.zeros(lon.shape)
 
 
-def flight_hours(
+def make_flight_hours(
     latitude: ArrayLike,
     longitude: ArrayLike,
     *,
@@ -165,14 +153,15 @@ def flight_hours(
     Parameters
     ----------
     latitude, longitude : array-like of shape (n,)
-        Places in degrees, north and east positive; longitudes from -180 to 180 or from 0 to 360.
+        Places in degrees, north and east positive; longitudes from -180 to 180 or from 0 to 360. No two may be
+        antipodal: no single great circle would join them.
     airspeed : float, default=850
         Speed through the air in km/h.
     wind : callable or None, default=None
         ``wind(latitude, longitude) -> (east, north)``: arrays of positions in degrees (longitudes from
         -180 to 180) to wind components in km/h, each of the same shape as the positions or a scalar. It is
-        called once for each place but the last. None is :func:`jet_wind`; for still air give
-        ``lambda lat, lon: (0, 0)``.
+        called once for each place but the last, and must be finite and slower than the airspeed. None is an
+        idealized westerly jet; for still air give ``lambda lat, lon: (0, 0)``.
     legs : int, default=64
         Legs of each route. More of them follow a wind with finer detail.
 
@@ -180,13 +169,6 @@ def flight_hours(
     -------
     hours : ndarray of shape (n, n)
         ``hours[i, j]`` is the time from place i to place j: row = from, column = to. The diagonal is zero.
-
-    Raises
-    ------
-    ValueError
-        If the positions are not two vectors of the same length and in range, if two places are antipodal (no
-        single great circle joins them), or if somewhere on a route the wind is not finite or not slower than
-        the airspeed.
 
     Notes
     -----
@@ -199,8 +181,8 @@ def flight_hours(
     --------
     Along the equator with a steady wind from the west of 100 km/h, at 900 km/h:
 
-    >>> from finsler.datasets.flights import flight_hours
-    >>> hours = flight_hours([0, 0], [0, 36], airspeed=900, wind=lambda lat, lon: (100, 0))
+    >>> from finsler.datasets import make_flight_hours
+    >>> hours = make_flight_hours([0, 0], [0, 36], airspeed=900, wind=lambda lat, lon: (100, 0))
     >>> hours.round(3)
     array([[0.   , 4.003],
            [5.004, 0.   ]])
@@ -208,52 +190,53 @@ def flight_hours(
     lat, lon = _check_positions(latitude, longitude)
     if isinstance(airspeed, bool) or not isinstance(airspeed, Real) or not 0 < airspeed < np.inf:
         raise InputError(f"airspeed must be a positive finite number of km/h; got {airspeed!r}.")
-    if isinstance(legs, bool) or not isinstance(legs, Integral) or legs < 1:
-        raise InputError(f"legs must be an integer of at least 1; got {legs!r}.")
+    legs = check_count("legs", legs)
     wind = jet_wind if wind is None else wind
     if not callable(wind):
+        kind = type(wind).__name__
         raise InputError(
-            "wind must be None or a function (latitude, longitude) -> (east, north) in km/h; "
-            f"got {type(wind).__name__}."
+            f"wind must be None or a function (latitude, longitude) -> (east, north) in km/h; got {kind}."
         )
-
     phi, lam = np.radians(lat), np.radians(lon)
     unit = np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
-    middles = (np.arange(legs) + 0.5) / legs
     hours = np.zeros((lat.size, lat.size))
     # One row of the upper triangle at a time: there and back share the route, and memory stays at n x legs.
     for i in range(lat.size - 1):
-        start, ends = unit[i], unit[i + 1 :]
-        normal = np.cross(start, ends)
-        sine, cosine = np.linalg.norm(normal, axis=1), ends @ start
-        antipodal = np.flatnonzero((sine < 1e-9) & (cosine < 0))
-        if antipodal.size:
-            raise InputError(
-                f"places {i} and {i + 1 + antipodal[0]} are antipodal, so no single great circle joins them; "
-                "move or remove one of them."
-            )
-        angle = np.arctan2(sine, cosine)  # accurate at any distance, unlike arccos of the cosine
-        # The route is cos(t) start + sin(t) ahead; for two equal places ahead is 0, and so is the angle.
-        ahead = np.cross(normal, start) / np.where(sine > 0, sine, 1.0)[:, None]
-        t = angle[:, None] * middles
-        cos_t, sin_t = np.cos(t)[..., None], np.sin(t)[..., None]
-        along, across = _wind_on_track(
-            cos_t * start + sin_t * ahead[:, None, :],
-            cos_t * ahead[:, None, :] - sin_t * start,
-            wind,
-            float(airspeed),
-        )
-        held = np.sqrt(float(airspeed) ** 2 - across**2)  # airspeed left once the track is held
-        leg = EARTH_RADIUS * angle / legs
-        hours[i, i + 1 :] = leg * (1 / (held + along)).sum(axis=1)
-        hours[i + 1 :, i] = leg * (1 / (held - along)).sum(axis=1)
+        there, back = _hours_from(unit, i, float(airspeed), wind, legs)
+        hours[i, i + 1 :], hours[i + 1 :, i] = there, back
     return hours
+
+
+def _hours_from(
+    unit: NDArray[np.float64], i: int, airspeed: float, wind: Wind, legs: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Hours from place i to those that follow it, and back; the places are points of the unit sphere."""
+    start, ends = unit[i], unit[i + 1 :]
+    normal = np.cross(start, ends)
+    sine, cosine = np.linalg.norm(normal, axis=1), ends @ start
+    antipodal = np.flatnonzero((sine < 1e-9) & (cosine < 0))
+    if antipodal.size:
+        raise InputError(
+            f"places {i} and {i + 1 + antipodal[0]} are antipodal, so no single great circle joins them; "
+            "move or remove one of them."
+        )
+    angle = np.arctan2(sine, cosine)  # accurate at any distance, unlike arccos of the cosine
+    # The route is cos(t) start + sin(t) ahead; for two equal places ahead is 0, and so is the angle.
+    ahead = (np.cross(normal, start) / np.where(sine > 0, sine, 1.0)[:, None])[:, None, :]
+    t = angle[:, None] * (np.arange(legs) + 0.5) / legs  # the middles of the legs
+    cos_t, sin_t = np.cos(t)[..., None], np.sin(t)[..., None]
+    along, across = _wind_on_track(
+        cos_t * start + sin_t * ahead, cos_t * ahead - sin_t * start, wind, airspeed
+    )
+    held = np.sqrt(airspeed**2 - across**2)  # airspeed left once the track is held
+    leg = EARTH_RADIUS * angle / legs
+    return leg * (1 / (held + along)).sum(axis=1), leg * (1 / (held - along)).sum(axis=1)
 
 
 def load_flight_hours() -> Bunch:
     """Flight hours between 64 North American airports under an idealized westerly jet.
 
-    The hours are computed by :func:`flight_hours` from a wind model, not observed, and hold no fixed time for
+    The hours are computed by :func:`make_flight_hours` from a wind model, not observed, and hold no fixed time for
     taxi, climb or approach. New York to Los Angeles takes an hour longer than the return.
     Nothing is downloaded.
 
@@ -275,7 +258,7 @@ def load_flight_hours() -> Bunch:
 
     Examples
     --------
-    >>> from finsler.datasets.flights import load_flight_hours
+    >>> from finsler.datasets import load_flight_hours
     >>> data = load_flight_hours()
     >>> data.hours.shape
     (64, 64)
@@ -288,7 +271,7 @@ def load_flight_hours() -> Bunch:
 
     codes, cities, latitude, longitude = zip(*_AIRPORTS, strict=True)
     return Bunch(
-        hours=flight_hours(latitude, longitude),
+        hours=make_flight_hours(latitude, longitude),
         codes=list(codes),
         cities=list(cities),
         latitude=np.array(latitude),

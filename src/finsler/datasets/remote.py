@@ -22,9 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array, load_npz
 from sklearn.utils import Bunch
 
-from finsler.errors import InputError, MissingExtraError
-
-__all__ = ["fetch_file", "fetch_graph"]
+from finsler.errors import InputError, MissingExtraError, check_choice
 
 Folder: TypeAlias = "str | os.PathLike[str] | None"
 
@@ -42,39 +40,27 @@ class RemoteFile(NamedTuple):
         return f"https://raw.githubusercontent.com/{self.address}"
 
 
-_LINQS = "paologentleman/Graph-Attention-Networks/af71700de635b274b7e1625854a5f5207e875eb5"
-_SNAP = "nblintao/ParaGraphL/0ec88c53fdea26b752ffbc1555c4f334e900e065"
-_MUSAE = "benedekrozemberczki/MUSAE/5f901232957b6c9985d750aac48cda39a4b24285"
-_ARCS = "DEEP-PolyU/NetBenchmark/eb6d7273dd85dfac76e3fb19aafff707ae35fe54"
-_YEARS = "mims-harvard/GNNGuard/88ab8ff58f769d33172626d45050264eb3737b11"
+_LINQS = "paologentleman/Graph-Attention-Networks/af71700de635b274b7e1625854a5f5207e875eb5/data"
+_SNAP = "nblintao/ParaGraphL/0ec88c53fdea26b752ffbc1555c4f334e900e065/data"
+_MUSAE = "benedekrozemberczki/MUSAE/5f901232957b6c9985d750aac48cda39a4b24285/input/edges"
+_ARCS = "DEEP-PolyU/NetBenchmark/eb6d7273dd85dfac76e3fb19aafff707ae35fe54/data/ogbn-arxiv"
+_YEARS = "mims-harvard/GNNGuard/88ab8ff58f769d33172626d45050264eb3737b11/Datasets/ogbn_arxiv/raw"
 _WINDS = "pydata/xarray-data/58de68cb45bcbd1557df11a92827758495481b4e"
-_OPENFLIGHTS = "jpatokal/openflights/5a0360255a5a2ff2b9f1e9cb199716da68a8a33f"
-
-_SHA256 = {
-    "cora.zip": "b0ba44c20c2d9464d2915976f61c23a3ed435b08eac60f23f27d548aa87ec2f0",
-    "citeseer.zip": "5aefc2236dfec66016320b48aa907769a90ab35c0d8d9cdc159ef3d9b22aaaf3",
-    "ca-GrQc.txt": "74f0d6e7e53833652c6270586b9bf65573c7047a453cb126c6d1fbfc66ca104e",
-    "chameleon_edges.csv": "b90d671846530ea7c0f6f6d0e3be98eb512ecd8e9741811940fe4029d991b266",
-    "squirrel_edges.csv": "574b9d083635377c368e9431a29121773500f57edb8b4602f69544e6b5fe0da8",
-    "adj_full.npz": "920dae5bad3f63b07f5b8883493b298f026778d7358c14b955985bacbbd13771",
-    "node_year.csv.gz": "fb97e19d6003deb09197f6df6b10ea1ab86ee49d98885836c3c857ab58d897f3",
-    "eraint_uvz.nc": "8f4cd0f75418a8e8f8f957c3b007f49e68a58d1bdd0e028adeeb057889f635d2",
-    "airports.dat": "9387cdb38df5bd664da823f8ccb69fdd9b33a1888f5b7cca09c34a3cd9ff59f9",
-}
-FILES = {
-    name: RemoteFile(f"{folder}/{name}", size, _SHA256[name])
-    for folder, name, size in (
-        (f"{_LINQS}/data", "cora.zip", 185370),
-        (f"{_LINQS}/data", "citeseer.zip", 597885),
-        (f"{_SNAP}/data", "ca-GrQc.txt", 351748),
-        (f"{_MUSAE}/input/edges", "chameleon_edges.csv", 332440),
-        (f"{_MUSAE}/input/edges", "squirrel_edges.csv", 2115909),
-        (f"{_ARCS}/data/ogbn-arxiv", "adj_full.npz", 3119297),
-        (f"{_YEARS}/Datasets/ogbn_arxiv/raw", "node_year.csv.gz", 73612),
-        (_WINDS, "eraint_uvz.nc", 4168980),
-        (f"{_OPENFLIGHTS}/data", "airports.dat", 1127225),
-    )
-}
+_OPENFLIGHTS = "jpatokal/openflights/5a0360255a5a2ff2b9f1e9cb199716da68a8a33f/data"
+# fmt: off
+_FILES = (  # folder, name, bytes, SHA-256
+    (_LINQS, "cora.zip", 185370, "b0ba44c20c2d9464d2915976f61c23a3ed435b08eac60f23f27d548aa87ec2f0"),
+    (_LINQS, "citeseer.zip", 597885, "5aefc2236dfec66016320b48aa907769a90ab35c0d8d9cdc159ef3d9b22aaaf3"),
+    (_SNAP, "ca-GrQc.txt", 351748, "74f0d6e7e53833652c6270586b9bf65573c7047a453cb126c6d1fbfc66ca104e"),
+    (_MUSAE, "chameleon_edges.csv", 332440, "b90d671846530ea7c0f6f6d0e3be98eb512ecd8e9741811940fe4029d991b266"),
+    (_MUSAE, "squirrel_edges.csv", 2115909, "574b9d083635377c368e9431a29121773500f57edb8b4602f69544e6b5fe0da8"),
+    (_ARCS, "adj_full.npz", 3119297, "920dae5bad3f63b07f5b8883493b298f026778d7358c14b955985bacbbd13771"),
+    (_YEARS, "node_year.csv.gz", 73612, "fb97e19d6003deb09197f6df6b10ea1ab86ee49d98885836c3c857ab58d897f3"),
+    (_WINDS, "eraint_uvz.nc", 4168980, "8f4cd0f75418a8e8f8f957c3b007f49e68a58d1bdd0e028adeeb057889f635d2"),
+    (_OPENFLIGHTS, "airports.dat", 1127225, "9387cdb38df5bd664da823f8ccb69fdd9b33a1888f5b7cca09c34a3cd9ff59f9"),
+)
+# fmt: on
+FILES = {name: RemoteFile(f"{folder}/{name}", size, sha256) for folder, name, size, sha256 in _FILES}
 
 
 class GraphFacts(NamedTuple):
@@ -133,17 +119,11 @@ def fetch_file(name: str, *, cache_dir: Folder = None) -> Path:
 
     Raises
     ------
-    ValueError
-        If the name is unknown, or the file is not the registered one.
-    FileNotFoundError
-        If ``FINSLER_DATA`` is set and the file is not there.
-    OSError
-        If the download fails. Nothing half-written is left behind.
-    ImportError
-        If the download needs pooch and it is not installed.
+    InputError, FileNotFoundError, OSError, MissingExtraError
+        If the file is not the registered one; is not in ``FINSLER_DATA``; cannot be downloaded, and then nothing
+        half-written is left behind; needs pooch, which is not installed.
     """
-    if name not in FILES:
-        raise InputError(f"name={name!r} is not a known file; choose from {', '.join(FILES)}.")
+    check_choice("name", name, FILES)
     folder = os.environ.get("FINSLER_DATA")
     if not folder:
         return _download(name, cache_dir)
@@ -193,8 +173,7 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
             What the data are, and from where.
     """
     key = str(name).lower().replace("_", "-")
-    if key not in GRAPHS:
-        raise InputError(f"name={name!r} is not a known graph; choose from {', '.join(GRAPHS)}.")
+    check_choice("name", key, GRAPHS)
     files, expected, about = GRAPHS[key]
     parts: dict[str, Any] = {"y": None, "label_names": None, "features": None, "year": None}
     parts |= _READERS[key](*(fetch_file(file, cache_dir=cache_dir) for file in files))

@@ -4,13 +4,12 @@ Random numbers come from ``numpy.random.RandomState`` (scikit-learn's ``check_ra
 pair per point, so that an integer ``random_state`` gives the very points of the paper's published code with
 that seed: 1 for its whole roll, 3 for its roll with a hole, 0 for its sea and river (2000 points).
 
-Two kinds of arrows occur. A *drift* w makes going along it dear, ``F(u) = ||u|| + w.u``; a *current* v
+Two kinds of arrows occur. A *drift* w makes going along it costly, ``F(u) = ||u|| + w.u``; a *current* v
 makes it cheap, ``F(u) = ||u|| - v.u``. The roll has a drift, the sea and the river have a current.
 """
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from sklearn.utils import Bunch, check_random_state
 
-from finsler.errors import InputError
-
-__all__ = ["make_binary_tree", "make_exact_randers", "make_river", "make_sea", "make_swiss_roll"]
+from finsler.errors import InputError, check_count
 
 ROLL_START, ROLL_END = 1.5 * np.pi, 4.5 * np.pi  # the angle t, which is also the radius
 ROLL_HEIGHT = 20.0
@@ -93,47 +90,52 @@ def make_swiss_roll(
 
     Examples
     --------
-    >>> from finsler.datasets.synthetic import make_swiss_roll
+    >>> from finsler.datasets import make_swiss_roll
     >>> roll = make_swiss_roll(2000, alpha=0.5, hole=True, random_state=3)
     >>> roll.points.shape, roll.full_points.shape, int(roll.boundary.sum())
     ((1675, 3), (2000, 3), 174)
     """
-    n, alpha = _check_count("n_samples", n_samples), _check_alpha(alpha)
+    n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
     u = check_random_state(random_state).uniform(size=(n, 2))
-    t = ROLL_START + (ROLL_END - ROLL_START) * u[:, 0]
-    y = ROLL_HEIGHT * u[:, 1]
-    cos, sin = np.cos(t), np.sin(t)
-    points = np.column_stack([t * cos, y, t * sin])
-    # d/dt (t cos t, y, t sin t), whose norm is sqrt(1 + t^2).
-    speed = np.sqrt(1 + t**2)
-    drift = alpha * np.column_stack([cos - t * sin, np.zeros(n), sin + t * cos]) / speed[:, None]
-    coordinates = np.column_stack([y, 0.5 * (t * speed + np.arcsinh(t))])
+    roll = _roll(u, alpha)
     about = f"Swiss roll with a drift of norm {alpha:g} along its length, {n} points"
     if not hole:
-        return Bunch(
-            points=points, drift=drift, coordinates=coordinates, t=t, alpha=alpha, DESCR=f"{about}.\n"
-        )
-
-    inside = _between(u[:, 0], HOLE_LENGTH) & _between(u[:, 1], HOLE_HEIGHT)
-    kept = ~inside
-    if not kept.any():
-        raise InputError(f"n_samples={n}: every point fell into the hole. Use more points, or hole=False.")
-    # The nearest of all is the point itself, which is kept.
-    nearest = KDTree(points).query(points[kept], k=range(1, min(BOUNDARY_NEIGHBORS + 1, n) + 1))[1]
-    boundary = np.any(inside[nearest], axis=1)
+        return Bunch(**roll, alpha=alpha, DESCR=f"{about}.\n")
+    kept, boundary = _cut_hole(u, roll["points"])
     return Bunch(
-        points=points[kept],
-        drift=drift[kept],
-        coordinates=coordinates[kept],
-        t=t[kept],
+        **{name: values[kept] for name, values in roll.items()},
+        **{f"full_{name}": roll[name] for name in ("points", "drift", "coordinates")},
         alpha=alpha,
-        full_points=points,
-        full_drift=drift,
-        full_coordinates=coordinates,
         kept=kept,
         boundary=boundary,
         DESCR=f"{about}, of which a rectangular hole leaves {kept.sum()}, {boundary.sum()} at its rim.\n",
     )
+
+
+def _roll(u: Floats, alpha: float) -> dict[str, Floats]:
+    """The roll at places ``u`` of the unit square: points, drift, coordinates and the angle t."""
+    t = ROLL_START + (ROLL_END - ROLL_START) * u[:, 0]
+    y = ROLL_HEIGHT * u[:, 1]
+    cos, sin = np.cos(t), np.sin(t)
+    # d/dt (t cos t, y, t sin t), whose norm is sqrt(1 + t^2).
+    speed = np.sqrt(1 + t**2)
+    return {
+        "points": np.column_stack([t * cos, y, t * sin]),
+        "drift": alpha * np.column_stack([cos - t * sin, np.zeros(len(t)), sin + t * cos]) / speed[:, None],
+        "coordinates": np.column_stack([y, 0.5 * (t * speed + np.arcsinh(t))]),
+        "t": t,
+    }
+
+
+def _cut_hole(u: Floats, points: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which points the hole leaves; and which of those stand at its rim."""
+    inside = _between(u[:, 0], HOLE_LENGTH) & _between(u[:, 1], HOLE_HEIGHT)
+    kept, n = ~inside, len(u)
+    if not kept.any():
+        raise InputError(f"n_samples={n}: every point fell into the hole. Use more points, or hole=False.")
+    # The nearest of all is the point itself, which is kept.
+    nearest = KDTree(points).query(points[kept], k=range(1, min(BOUNDARY_NEIGHBORS + 1, n) + 1))[1]
+    return kept, np.any(inside[nearest], axis=1)
 
 
 def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, random_state: Any = 0) -> Bunch:
@@ -171,12 +173,12 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
     Examples
     --------
     >>> import numpy as np
-    >>> from finsler.datasets.synthetic import make_sea
+    >>> from finsler.datasets import make_sea
     >>> sea = make_sea(400)
     >>> sea.points.shape, round(float(np.linalg.norm(sea.current, axis=1).max()), 12)
     ((400, 2), 0.5)
     """
-    n, alpha = _check_count("n_samples", n_samples), _check_alpha(alpha)
+    n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
     if not np.isfinite(nu):
         raise InputError(f"nu must be a finite number; got {nu!r}.")
     points = SEA_SIDE * check_random_state(random_state).uniform(size=(n, 2))
@@ -222,12 +224,12 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
 
     Examples
     --------
-    >>> from finsler.datasets.synthetic import make_river
+    >>> from finsler.datasets import make_river
     >>> river = make_river(100)
     >>> bool((river.current[:, 0] >= 0).all()), bool((river.current[:, 1] == 0).all())
     (True, True)
     """
-    n, alpha = _check_count("n_samples", n_samples), _check_alpha(alpha)
+    n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
     points = check_random_state(random_state).uniform(size=(n, 2)) * (RIVER_LENGTH, RIVER_WIDTH)
     free = np.column_stack([1 - np.abs(2 * points[:, 1] / RIVER_WIDTH - 1), np.zeros(n)])
     return Bunch(
@@ -239,7 +241,7 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
 
 
 def make_binary_tree(depth: int = 7) -> Bunch:
-    """Complete binary tree where climbing is dear, going down cheap, and moving on a level nearly free.
+    """Complete binary tree where climbing is costly, going down cheap, and moving on a level nearly free.
 
     Parameters
     ----------
@@ -264,14 +266,14 @@ def make_binary_tree(depth: int = 7) -> Bunch:
     Examples
     --------
     >>> from scipy.sparse.csgraph import shortest_path
-    >>> from finsler.datasets.synthetic import make_binary_tree
+    >>> from finsler.datasets import make_binary_tree
     >>> tree = make_binary_tree(2)
     >>> shortest_path(tree.graph)[0]
     array([0. , 0.5, 0.5, 1. , 1. , 1. , 1. ])
     >>> shortest_path(tree.graph)[:, 0]
     array([0. , 1.5, 1.5, 3. , 3. , 3. , 3. ])
     """
-    height = _check_count("depth", depth, least=0)
+    height = check_count("depth", depth, least=0)
     n = 2 ** (height + 1) - 1
     node = np.arange(n, dtype=np.int32)
     level = np.repeat(np.arange(height + 1), 2 ** np.arange(height + 1))
@@ -325,16 +327,13 @@ def make_exact_randers(
 
     Examples
     --------
-    >>> from finsler.datasets.synthetic import make_exact_randers
+    >>> from finsler.datasets import make_exact_randers
     >>> data = make_exact_randers(2, 1, alpha=0.5, random_state=0)
     >>> data.points.round(2).tolist(), data.distances.round(2).tolist()
     ([[1.76], [0.4]], [[0.0, 0.68], [2.05, 0.0]])
     """
-    n, m, alpha = (
-        _check_count("n_samples", n_samples),
-        _check_count("n_components", n_components),
-        _check_alpha(alpha),
-    )
+    n, m = check_count("n_samples", n_samples), check_count("n_components", n_components)
+    alpha = _check_alpha(alpha)
     points = check_random_state(random_state).normal(size=(n, m))
     up = points[:, -1]
     return Bunch(
@@ -354,12 +353,6 @@ def _scale_to(alpha: float, field: Floats) -> float:
     """Factor that gives the longest vector of the field the norm alpha; 0 if the field vanishes."""
     longest = float(np.linalg.norm(field, axis=1).max())
     return alpha / longest if longest > 0 else 0.0
-
-
-def _check_count(name: str, value: Any, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}; got {value!r}.")
-    return int(value)
 
 
 def _check_alpha(alpha: Any) -> float:

@@ -14,12 +14,9 @@ from scipy.interpolate import RegularGridInterpolator
 from scipy.io import netcdf_file
 from sklearn.utils import Bunch
 
-from finsler.errors import InputError
-
-from .flights import AIRSPEED, Wind, flight_hours
-from .remote import FILES, Folder, fetch_file
-
-__all__ = ["fetch_flight_times", "fetch_winds"]
+from finsler.datasets.flights import AIRSPEED, Wind, make_flight_hours
+from finsler.datasets.remote import FILES, Folder, fetch_file
+from finsler.errors import InputError, check_choice
 
 # Large airports by continent, roughly from the busiest down.
 _AIRPORTS = {
@@ -47,16 +44,15 @@ def fetch_winds(month: str = "january", *, level: int = 200, cache_dir: Folder =
     level : {200, 500, 850}, default=200
         Pressure in hPa: about 12, 5.5 and 1.5 km high. Airliners cruise near 200.
     cache_dir : path or None, default=None
-        As in :func:`~finsler.datasets.remote.fetch_file`.
+        As in :func:`~finsler.datasets.fetch_file`.
 
     Returns
     -------
     wind : callable
         ``wind(latitude, longitude) -> (east, north)`` in km/h, bilinear on a grid of 0.75 degrees that wraps
-        around, as :func:`~finsler.datasets.flights.flight_hours` takes it.
+        around, as :func:`~finsler.datasets.make_flight_hours` takes it.
     """
-    if month not in _MONTHS:
-        raise InputError(f"month={month!r} is not known; choose from {', '.join(_MONTHS)}.")
+    check_choice("month", month, _MONTHS)
     path = fetch_file("eraint_uvz.nc", cache_dir=cache_dir)
     # maskandscale applies the scale, the offset and the missing values of the packed integers.
     with netcdf_file(path, mmap=False, maskandscale=True) as file:
@@ -74,7 +70,7 @@ def fetch_winds(month: str = "january", *, level: int = 200, cache_dir: Folder =
     return _wind_on_globe(latitude, longitude, east, north)
 
 
-def fetch_flight_times(
+def fetch_flight_hours(
     month: str = "january",
     *,
     region: str = "north-america",
@@ -86,7 +82,7 @@ def fetch_flight_times(
     """Hours of flight between large airports in the mean winds of a month.
 
     Winds and airports are real; the hours are computed along great circles, without taxi, climb or approach,
-    by :func:`~finsler.datasets.flights.flight_hours`.
+    by :func:`~finsler.datasets.make_flight_hours`.
 
     Parameters
     ----------
@@ -103,7 +99,7 @@ def fetch_flight_times(
     airspeed : float, default=850
         Speed through the air in km/h.
     cache_dir : path or None, default=None
-        As in :func:`~finsler.datasets.remote.fetch_file`.
+        As in :func:`~finsler.datasets.fetch_file`.
 
     Returns
     -------
@@ -125,7 +121,7 @@ def fetch_flight_times(
     columns = list(zip(*(rows[code] for code in codes), strict=True))
     latitude, longitude = np.array(columns[6:8], dtype=float)
     return Bunch(
-        hours=flight_hours(latitude, longitude, airspeed=airspeed, wind=wind),
+        hours=make_flight_hours(latitude, longitude, airspeed=airspeed, wind=wind),
         codes=codes,
         names=list(columns[1]),
         cities=list(columns[2]),
@@ -142,8 +138,7 @@ def fetch_flight_times(
 def _airport_codes(region: str, n_airports: int | None) -> list[str]:
     lists = {name: codes.split() for name, codes in _AIRPORTS.items()}
     lists["world"] = [code for turn in zip_longest(*lists.values()) for code in turn if code is not None]
-    if region not in lists:
-        raise InputError(f"region={region!r} is not known; choose from {', '.join(lists)}.")
+    check_choice("region", region, lists)
     codes = lists[region]
     n = len(codes) if n_airports is None else n_airports
     if not isinstance(n, Integral) or not 2 <= n <= len(codes):
