@@ -6,9 +6,9 @@ from scipy.optimize import approx_fprime
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.tables import read_table
-from finsler.models.fits import Observations, Settings
-from finsler.models.slide import SlideVectorProblem, minimize_slide, slide_distances, slide_vector
-from finsler.models.symmetric import symmetric_mds
+from finsler.models.common import Observations, Settings
+from finsler.models.scaling import symmetric_mds
+from finsler.models.slide_vector import SlideVectorProblem, minimize_slide, slide_distances, slide_vector
 
 from helpers import random_problem
 

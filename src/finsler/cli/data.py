@@ -24,13 +24,11 @@ from finsler.data.tables import Table, read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError
 from finsler.estimators.mds import FinslerMDS
-from finsler.geometry.asymmetry import asymmetry_report
+from finsler.geometry.asymmetry import asymmetry_report, asymmetry_shown
 from finsler.geometry.randers import randers_distances
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.paths import shortest_paths
-from finsler.models.compare import asymmetry_shown
-from finsler.models.fits import Observations
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 
@@ -343,7 +341,7 @@ def asymmetry_line(data: Dissimilarities, result: Embedding, jobs: int | None) -
     """How much of the asymmetry the map shows, beside what heights could; None if that is undefined, or long to find out."""
     if data.n_points > SHOWN_UP_TO or (data.matrix < 0).any():  # bounds
         return None
-    shown = asymmetry_shown(Observations.of(data), result.distances())
+    shown = asymmetry_shown(data.matrix, data.weights, result.coordinates @ result.drift).share
     report = asymmetry_report(data.matrix, data.weights, max_triangles=1, n_jobs=jobs)
     if shown is None or report.gradient_share is None:
         return None

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from textwrap import fill
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError
-from finsler.geometry.asymmetry import asymmetry_report
-from finsler.geometry.asymmetry import asymmetry_shown as shown_of_matrix
-from finsler.models.fits import Array, Fit, Observations, Settings
-from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly
-from finsler.models.randers import randers_map
+from finsler.geometry.asymmetry import asymmetry_report, asymmetry_shown
+from finsler.geometry.pairs import harmonic
+from finsler.models.common import Array, Fit, Observations, Settings
+from finsler.models.radius_and_hill import HillClimbing, RadiusDistance, fit_jointly
+from finsler.models.scaling import randers_map, symmetric_isomap, symmetric_mds
 from finsler.models.skew import drift_vectors, gower
-from finsler.models.slide import slide_vector
-from finsler.models.symmetric import symmetric_isomap, symmetric_mds
+from finsler.models.slide_vector import slide_vector
 from finsler.solvers.smacof import smacof
 
 # By the names that `models` takes. All but Isomap start from, or rest on, the map of the symmetrized data.
@@ -29,11 +29,11 @@ MODELS: dict[str, Callable[[Observations, Settings, Fit], Fit]] = {
     "isomap": lambda observed, settings, base: symmetric_isomap(observed, settings),
     "randers": randers_map,
     "slide": slide_vector,
-    "hill": lambda observed, settings, base: fit_jointly(HillClimbing(), observed, settings, base),
-    "radius": lambda observed, settings, base: fit_jointly(RadiusDistance(), observed, settings, base),
+    "hill": partial(fit_jointly, HillClimbing()),
+    "radius": partial(fit_jointly, RadiusDistance()),
     "gower": gower,
     "drift": drift_vectors,
-    "drift-fitted": lambda observed, settings, base: drift_vectors(observed, settings, base, fitted=True),
+    "drift-fitted": partial(drift_vectors, fitted=True),
 }
 # A difference of the two ways below this share of the largest distance is rounding.
 ROUNDING = 1e-12
@@ -48,7 +48,7 @@ class ModelRecord:
     normalized_stress: float  #: ``sqrt(sum w (d - D)^2 / sum w D^2)`` over ordered pairs.
     sign_accuracy: (
         float | None
-    )  #: Share of the asymmetric pairs whose dearer way is the model's; None for symmetric models.
+    )  #: Share of asymmetric pairs whose costlier way is the model's; None if that is symmetric.
     weighted_sign_accuracy: float | None  #: The same, each pair counting by ``w |D_ij - D_ji|``.
     asymmetry_shown: (
         float | None
@@ -94,22 +94,19 @@ class Comparison:
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "records"}
         return {**plain, "models": [record.to_dict() for record in self.records]}
 
-    def _rows(self) -> list[list[str]]:
-        titles = ["model", "stress", "sign", "by size", "shown", "parameters", "seconds"]
+    def rows(self) -> list[dict[str, str]]:
+        """Lines of the table, as texts by the titles of their columns."""
         return [
-            titles,
-            *(
-                [
-                    record.model + ("*" if record.status == "max_iter" else ""),
-                    f"{record.normalized_stress:.4f}",
-                    _percent(record.sign_accuracy),
-                    _percent(record.weighted_sign_accuracy),
-                    _percent(record.asymmetry_shown),
-                    f"{record.n_parameters:,}",
-                    f"{record.seconds:.2f}",
-                ]
-                for record in self.records
-            ),
+            {
+                "model": record.model + ("*" if record.status == "max_iter" else ""),
+                "stress": f"{record.normalized_stress:.4f}",
+                "sign": _percent(record.sign_accuracy),
+                "by size": _percent(record.weighted_sign_accuracy),
+                "shown": _percent(record.asymmetry_shown),
+                "parameters": f"{record.n_parameters:,}",
+                "seconds": f"{record.seconds:.2f}",
+            }
+            for record in self.records
         ]
 
     def _heading(self) -> str:
@@ -118,28 +115,31 @@ class Comparison:
             f"{self.n_asymmetric:,} pairs asymmetric, starts: {self.n_init}"
         )
 
-    def _footnote(self) -> str:
-        return "* not converged" if any(record.status == "max_iter" for record in self.records) else ""
+    def _footnotes(self) -> list[str]:
+        unfinished = any(record.status == "max_iter" for record in self.records)
+        return ["* not converged"] if unfinished else []
 
     def __str__(self) -> str:
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
+        rows = self.rows()
+        lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+        first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
+        texts = [
             "  ".join(
-                [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+                [name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))]
             )
-            for row in rows
+            for name, *cells in lines
         ]
-        lines.insert(1, "-" * len(lines[0]))
-        return "\n".join([self._heading(), *lines, *filter(None, [self._footnote()]), fill(self.verdict, 84)])
+        texts.insert(1, "-" * len(texts[0]))
+        return "\n".join([self._heading(), *texts, *self._footnotes(), fill(self.verdict, 84)])
 
     def to_markdown(self) -> str:
         """Give the table as Markdown, the least stress in bold."""
-        rows = self._rows()
-        rows[1][1] = f"**{rows[1][1]}**"
+        rows = self.rows()
+        rows[0]["stress"] = f"**{rows[0]['stress']}**"
         ruler = ["---", *(["---:"] * (len(rows[0]) - 1))]
-        table = "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], ruler, *rows[1:]])
-        return "\n\n".join([f"{self._heading()}.", table, *filter(None, [self._footnote()]), self.verdict])
+        lines = [list(rows[0]), ruler, *(list(row.values()) for row in rows)]
+        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        return "\n\n".join([f"{self._heading()}.", table, *self._footnotes(), self.verdict])
 
 
 def compare_models(
@@ -157,10 +157,7 @@ def compare_models(
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
 ) -> Comparison:
-    """Fit the older models of asymmetric data and ours to the same pairs, at the same dimension.
-
-    All are judged by the same raw stress over the same ordered pairs with the same weights. They do not have equally many
-    parameters; the table counts them.
+    """Fit the older models of asymmetric data and ours to the same pairs, at the same dimension, and judge them alike.
 
     Parameters
     ----------
@@ -171,7 +168,7 @@ def compare_models(
     weights : array-like of shape (n, n), optional
         Weight of each ordered pair.
     labels : sequence, optional
-        Names of the points, for messages.
+        Names of the points.
     missing : {"raise", "mask"}
         NaN and inf are refused, or left out.
     models : sequence of str, optional
@@ -207,46 +204,61 @@ def compare_models(
     """
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     if data.n_points < 3:
-        raise InputError(f"D has {data.n_points} points; models can be compared on 3 or more.")
-    if isinstance(models, str):
-        raise InputTypeError(f"models must be a sequence of names, got the string {models!r}.")
-    names = list(MODELS) if models is None else list(dict.fromkeys(models))
-    for name in names:
-        if name not in MODELS:
-            raise InputError(f"models: there is no {name!r}; there are {', '.join(MODELS)}.")
+        raise InputError(f"D has {data.n_points} points; models can be compared on 3 or more.", argument="D")
+    names = _checked_names(models)
     observed = Observations.of(data)
     if not (observed.D > 0).any():
-        raise InputError("All dissimilarities in D are zero; there is nothing to fit.")
-    seed = np.random.SeedSequence().generate_state(1)[0] if random_state is None else random_state
-    if isinstance(seed, np.random.RandomState):  # every model must draw the same starts
-        seed = seed.randint(2**31 - 1)
-    settings = Settings(n_components, n_init, max_iter, tol, int(seed), n_jobs, False)
+        raise InputError("D has only zeros; there is nothing to fit.", argument="D")
+    settings = Settings(n_components, n_init, max_iter, tol, _fixed(random_state), n_jobs, False)
+    records = _fit_all(names, observed, settings, verbose)
+    return Comparison(
+        records=sorted(records, key=lambda record: record.normalized_stress),
+        n_points=data.n_points,
+        n_components=n_components,
+        n_pairs=int(np.count_nonzero(observed.W)),
+        n_asymmetric=int(np.count_nonzero(observed.both_ways & (observed.D != observed.D.T))) // 2,
+        n_init=n_init,
+        verdict=asymmetry_report(data.matrix, data.weights, labels=data.labels, n_jobs=n_jobs).verdict,
+    )
 
+
+def _fit_all(
+    names: list[str], observed: Observations, settings: Settings, verbose: bool | int | str
+) -> list[ModelRecord]:
     progress = Progress("Comparing", verbose)
     progress.update("symmetrized MDS")
-    smacof(
-        data, n_components, "auto", max_iter=1, n_jobs=n_jobs, verbose=False
-    )  # compile before the clock starts
+    # Compiles what all use, before the clock starts.
+    smacof(observed.data, settings.n_components, "auto", max_iter=1, n_jobs=settings.n_jobs, verbose=False)
     base = symmetric_mds(observed, settings)
     records = []
     for name in names:
         progress.update(name)
         records.append(_record(name, MODELS[name](observed, settings, base), observed))
     progress.close(f"{len(records)} models")
-    there = _known_both_ways(observed)
-    return Comparison(
-        records=sorted(records, key=lambda record: record.normalized_stress),
-        n_points=data.n_points,
-        n_components=n_components,
-        n_pairs=int(np.count_nonzero(observed.W)),
-        n_asymmetric=int(np.count_nonzero(there & (observed.D != observed.D.T))) // 2,
-        n_init=n_init,
-        verdict=asymmetry_report(data.matrix, data.weights, labels=data.labels, n_jobs=n_jobs).verdict,
-    )
+    return records
 
 
-def _known_both_ways(observed: Observations) -> NDArray[np.bool_]:
-    return (observed.W > 0) & (observed.W.T > 0)
+def _checked_names(models: Sequence[str] | None) -> list[str]:
+    if isinstance(models, str):
+        raise InputTypeError(
+            f"models must be a sequence of names, got the string {models!r}.", argument="models"
+        )
+    names = list(MODELS) if models is None else list(dict.fromkeys(models))
+    for name in names:
+        if name not in MODELS:
+            raise InputError(
+                f"models: there is no {name!r}; there are {', '.join(MODELS)}.", argument="models"
+            )
+    return names
+
+
+def _fixed(random_state: Any) -> int:
+    """Give an integer for a random state: every model must draw the same starts."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(random_state)
 
 
 def _record(name: str, fit: Fit, observed: Observations) -> ModelRecord:
@@ -257,7 +269,7 @@ def _record(name: str, fit: Fit, observed: Observations) -> ModelRecord:
         normalized_stress=observed.normalized_stress(fit.distances),
         sign_accuracy=plain,
         weighted_sign_accuracy=weighted,
-        asymmetry_shown=asymmetry_shown(observed, fit.distances),
+        asymmetry_shown=asymmetry_shown(observed.D, observed.W, fit.distances).share,
         n_parameters=fit.n_parameters,
         seconds=fit.seconds,
         status=fit.status,
@@ -265,15 +277,8 @@ def _record(name: str, fit: Fit, observed: Observations) -> ModelRecord:
     )
 
 
-def _pair_weights(observed: Observations) -> Array:
-    """Harmonic means of the two weights, as in `finsler.geometry.heights`; 0 where one is unknown."""
-    W = observed.W
-    k = W + W.T
-    return np.divide(2 * W * W.T, k, out=np.zeros_like(k), where=k > 0)
-
-
 def sign_accuracy(observed: Observations, distances: Array) -> tuple[float | None, float | None]:
-    """Share of the pairs with ``D_ij != D_ji`` whose dearer way is the model's; and weighted by the difference.
+    """Share of the pairs with ``D_ij != D_ji`` whose costlier way is the model's; and weighted by the difference.
 
     A pair that the model takes for symmetric counts as missed. None if no pair is asymmetric.
 
@@ -287,27 +292,12 @@ def sign_accuracy(observed: Observations, distances: Array) -> tuple[float | Non
     asked = observed.D - observed.D.T
     told = distances - distances.T
     told = np.where(np.abs(told) > ROUNDING * np.abs(distances).max(), told, 0.0)
-    upper = np.triu(_known_both_ways(observed) & (asked != 0), 1)
+    upper = np.triu(observed.both_ways & (asked != 0), 1)
     if not upper.any():
         return None, None
     right = (asked * told > 0)[upper]
-    size = (_pair_weights(observed) * np.abs(asked))[upper]
+    size = (harmonic(observed.W, observed.W.T) * np.abs(asked))[upper]
     return float(right.mean()), float(size[right].sum() / size.sum())
-
-
-def asymmetry_shown(observed: Observations, distances: Array) -> float | None:
-    """``1 - sum c (a - A)^2 / sum c A^2``, with A and a the skew parts of data and model; None for symmetric data.
-
-    At most the share of `asymmetry_report` for models that follow heights; negative if it were better to tell nothing.
-
-    Examples
-    --------
-    >>> from finsler.data.matrix import as_dissimilarities
-    >>> D = np.array([[0, 5.0, 2], [1, 0, 3], [2, 3, 0]])
-    >>> asymmetry_shown(Observations.of(as_dissimilarities(D)), np.array([[0, 4.0, 2], [2, 0, 3], [2, 3, 0]]))
-    0.75
-    """
-    return shown_of_matrix(observed.D, observed.W, distances).share
 
 
 def _percent(share: float | None) -> str:

@@ -1,9 +1,9 @@
 """Models in two steps: a map of the symmetric part, and the skew part drawn into or beside it.
 
-With ``e_ij = ||x_j - x_i||`` of the map from :func:`~finsler.models.symmetric.symmetric_mds` they take
+With ``e_ij = ||x_j - x_i||`` of the map from :func:`~finsler.models.scaling.symmetric_mds` they take
 ``d_ij = e_ij + a_ij`` with a skew term ``a_ij = -a_ji``. For pairs of equal weight both ways the two steps do not disturb
 each other: the stress is that of the map plus ``sum w (a_ij - A_ij)^2`` with ``A = (D - D') / 2``. In general ``a`` is
-fitted to what the map leaves over, see :meth:`~finsler.models.fits.Observations.skew_targets`.
+fitted to what the map leaves over, see :meth:`~finsler.models.common.Observations.skew_targets`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from finsler._runtime import Progress, require_memory
-from finsler.models.fits import Array, Fit, Observations, Settings, directions
+from finsler.models.common import Array, Fit, Observations, Settings, directions
 
 BIMENSION_ITERATIONS = 1000  # where pairs weigh differently
 BIMENSION_TOLERANCE = 1e-10  # of the total square
@@ -24,7 +24,7 @@ def drift_vectors(observed: Observations, settings: Settings, base: Fit, *, fitt
     """Arrows at the points of the map (Borg and Groenen 2005, chapter 23; ``driftVectors`` in R's smacof).
 
     With ``b_ij`` the unit vector from point i to point j, each pair pulls at both of its ends with ``A_ij b_ij``, and the
-    arrow of a point is the mean of its pulls: ``v_i = mean over j of A_ij b_ij``. It points where the ways out are dear
+    arrow of a point is the mean of its pulls: ``v_i = mean over j of A_ij b_ij``. It points where the ways out are costly
     (R's arrows point the other way). The book draws the arrows and stops there. As both ends of a pair speak of the same
     ``A_ij``, we read them back as ::
 
@@ -34,15 +34,6 @@ def drift_vectors(observed: Observations, settings: Settings, base: Fit, *, fitt
     which is the most that such a picture can tell.
 
     A field of arrows can turn round, so this model shows asymmetry that runs in circles.
-
-    Parameters
-    ----------
-    observed, settings
-        The pairs, and what all models share.
-    base : Fit
-        The map.
-    fitted : bool
-        Take the arrows of least squares instead of the means.
     """
     began = time.perf_counter()
     X = base.parameters["coordinates"]
@@ -132,19 +123,7 @@ def bimensions(
 ) -> tuple[Array, Array, str]:
     """Skew matrix of rank ``2 n_planes`` with the least ``sum k (a - t)^2``, as ``a = P Q' - Q P'``.
 
-    Parameters
-    ----------
-    t, k : ndarrays of shape (n, n)
-        Skew targets and symmetric weights.
-    n_planes : int
-        How many planes.
-    verbose : bool, int or "auto"
-        Progress line.
-
-    Returns
-    -------
-    P, Q : ndarrays of shape (n, n_planes)
-    status : str
+    ``t`` are skew targets, ``k`` symmetric weights; returned are P and Q, of shape (n, n_planes), and the status.
 
     Examples
     --------

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from finsler._runtime import Progress, single_blas_thread
-from finsler.models.fits import Array, Fit, Observations, Settings, free_coordinates, unless_interrupted
+from finsler.models.common import Array, Fit, Observations, Settings, free_coordinates, unless_interrupted
 from finsler.solvers.majorize import majorize
 from finsler.solvers.problem import Evaluation, Problem
 
@@ -95,7 +95,7 @@ def slide_vector(observed: Observations, settings: Settings, base: Fit) -> Fit:
 
     Examples
     --------
-    >>> from finsler.models.symmetric import symmetric_mds
+    >>> from finsler.models.scaling import symmetric_mds
     >>> from finsler.data.matrix import as_dissimilarities
     >>> X = np.random.default_rng(0).normal(size=(9, 2))
     >>> D = slide_distances(X, np.array([0.3, 0.1]))

@@ -5,8 +5,8 @@ import pytest
 from sklearn.manifold import Isomap
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.models.fits import Observations, Settings, differences, free_coordinates
-from finsler.models.symmetric import symmetric_isomap, symmetric_mds
+from finsler.models.common import Observations, Settings, differences, free_coordinates
+from finsler.models.scaling import symmetric_isomap, symmetric_mds
 
 from helpers import random_problem
 
@@ -63,6 +63,17 @@ def test_isomap_joins_pieces_by_more_neighbors():
     fit = symmetric_isomap(observe(D), Settings(n_components=1), 2)
     assert np.isfinite(fit.distances).all()
     np.testing.assert_allclose(fit.distances, D, rtol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-60, 1e12])
+def test_isomap_does_not_depend_on_the_unit(unit):
+    D = differences(np.random.default_rng(2).normal(size=(20, 3)))[1]
+    D[3] = D[4]
+    D[:, 3] = D[:, 4]
+    D[3, 4] = D[4, 3] = D[3, 3] = 0.0  # two points on one spot: the arc between them has length 0
+    plain, scaled = (symmetric_isomap(observe(D * u), Settings(), 5).distances for u in (1.0, unit))
+    np.testing.assert_allclose(scaled / unit, plain, atol=1e-9)
+    assert plain[3, 4] < 1e-6
 
 
 @pytest.mark.parametrize(("n", "m", "free"), [(8, 2, 13), (8, 1, 7), (10, 3, 24), (3, 2, 3), (4, 5, 6)])

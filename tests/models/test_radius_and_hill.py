@@ -7,9 +7,9 @@ from scipy.optimize import approx_fprime
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances
-from finsler.models.fits import Observations, Settings, differences
-from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly, stress_and_gradient
-from finsler.models.symmetric import symmetric_mds
+from finsler.models.common import Observations, Settings, differences
+from finsler.models.radius_and_hill import HillClimbing, RadiusDistance, fit_jointly, stress_and_gradient
+from finsler.models.scaling import symmetric_mds
 
 from helpers import random_problem
 
@@ -43,7 +43,7 @@ def slow_stress(theta, model, observed, n, m):
 def test_stress_and_gradient(model, kind):
     X, D, W = random_problem(4, n=6, m=2, kind=kind)
     observed = observe(D, W)
-    extra = np.random.default_rng(0).normal(size=model.n_extra(6, 2))
+    extra = np.random.default_rng(0).normal(size=6 if model.name == "radius-distance" else 2)
     theta = np.concatenate([X.ravel(), extra])
     value, by_points, by_extra = stress_and_gradient(model, observed, X, extra)
     assert value == pytest.approx(slow_stress(theta, model, observed, 6, 2))
@@ -65,7 +65,7 @@ def test_the_start_is_the_best_for_its_map(model, kind):
 def test_exact_data_are_recovered(model, m):
     rng = np.random.default_rng(10 + m)
     X = rng.normal(size=(10, m)) * 3 if m > 1 else 2 * np.arange(10.0)[:, None]  # far enough apart
-    extra = 0.1 * rng.normal(size=model.n_extra(10, m))
+    extra = 0.1 * rng.normal(size=10 if model.name == "radius-distance" else m)
     D = model.distances(*differences(X), extra)
     assert (D[~np.eye(10, dtype=bool)] > 0).all()
     observed = observe(D)

@@ -1,4 +1,4 @@
-"""What the models of this room share: the pairs they are fitted to, how they start, and what they return.
+"""What all models share: the pairs they are fitted to, how they start, and what they return.
 
 Every model says what it takes for the dissimilarity from i to j, a number ``d_ij`` of some parameters, and is fitted to
 the same ordered pairs with the same weights: least ``sum w_ij (d_ij - D_ij)^2``.
@@ -34,36 +34,22 @@ class Settings:
     n_jobs: int | None = None
     verbose: bool | int | str = False
 
+    def of_solver(self) -> dict[str, Any]:
+        """Those that our solver takes, by name."""
+        return {name: value for name, value in vars(self).items() if name != "n_components"}
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model.
+    """A fitted model."""
 
-    Attributes
-    ----------
-    model : str
-        Its name.
-    distances : ndarray of shape (n, n)
-        What it takes for the dissimilarity from row to column.
-    parameters : dict of ndarrays
-        What it is drawn from: coordinates, and vectors or numbers beside them.
-    n_parameters : int
-        Numbers that are free, once the shifts and turns that change nothing are taken off.
-    seconds : float
-        Wall-clock time, that of the map it starts from included.
-    status : str
-        "converged", "max_iter" or "closed_form".
-    symmetric : bool
-        Whether the model is symmetric by its form.
-    """
-
-    model: str
-    distances: Array
-    parameters: dict[str, Array]
-    n_parameters: int
-    seconds: float
-    status: str
-    symmetric: bool = False
+    model: str  #: Its name.
+    distances: Array  #: What it takes for the dissimilarity from row to column.
+    parameters: dict[str, Array]  #: What it is drawn from: coordinates, and vectors or numbers beside them.
+    n_parameters: int  #: Numbers that are free, once the shifts and turns that change nothing are taken off.
+    seconds: float  #: Wall-clock time, that of the map it starts from included.
+    status: str  #: "converged", "max_iter" or "closed_form".
+    symmetric: bool = False  #: Whether the model is symmetric by its form.
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +82,11 @@ class Observations:
     def n_points(self) -> int:
         """Number of points."""
         return len(self.D)
+
+    @property
+    def both_ways(self) -> NDArray[np.bool_]:
+        """Which pairs are known both ways."""
+        return (self.W > 0) & (self.W.T > 0)
 
     def stress(self, distances: Array) -> float:
         """``sum w (d - D)^2`` over ordered pairs."""

@@ -1,14 +1,16 @@
-"""Maps that are symmetric by their form: scaling of the symmetrized data, and Isomap on it."""
+"""Models that are one map: scaling of the symmetrized data, Isomap on it, and our own, with a drift."""
 
 from __future__ import annotations
 
 import time
 
 import numpy as np
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse import coo_array
 
 from finsler.geometry.components import matrix_components
-from finsler.models.fits import (
+from finsler.geometry.randers import randers_distances
+from finsler.graphs.paths import shortest_paths
+from finsler.models.common import (
     Array,
     Fit,
     Observations,
@@ -37,10 +39,7 @@ def symmetric_mds(observed: Observations, settings: Settings) -> Fit:
            [5., 4., 0.]])
     """
     n, m = observed.n_points, settings.n_components
-    solution = smacof(
-        observed.data, m, 0.0, n_init=settings.n_init, max_iter=settings.max_iter, tol=settings.tol,
-        random_state=settings.random_state, n_jobs=settings.n_jobs, verbose=settings.verbose,
-    )  # fmt: skip
+    solution = smacof(observed.data, m, 0.0, **settings.of_solver())
     return Fit(
         "symmetrized MDS",
         differences(solution.coordinates)[1],
@@ -71,15 +70,32 @@ def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: in
         np.fill_diagonal(joined, False)
         if not matrix_components(joined).any():
             break
-    # csgraph would take an edge of length 0 for no edge.
-    lengths = np.where(joined, np.maximum(S, np.finfo(float).tiny), 0.0)
-    G = shortest_path(lengths, method="D", directed=False)
+    arcs = coo_array((S[joined], np.nonzero(joined)), shape=(n, n))  # a stored zero is an arc
+    G = shortest_paths(arcs, n_jobs=settings.n_jobs, verbose=settings.verbose)
     X = DoublyCentered(G, settings.n_jobs).leading(m)
     seconds = time.perf_counter() - began
     return Fit(
         "symmetrized Isomap", differences(X)[1], {"coordinates": X}, free_coordinates(n, m), seconds,
         "closed_form", symmetric=True,
     )  # fmt: skip
+
+
+def randers_map(observed: Observations, settings: Settings, base: Fit) -> Fit:
+    """``d_ij = ||x_j - x_i|| + alpha (x_j - x_i)[last]``, with alpha fitted.
+
+    From the same starts as the other models: the map of the symmetric part, and random ones. (`FinslerMDS` starts from
+    its closed form instead.)
+    """
+    n, m = observed.n_points, settings.n_components
+    solution = smacof(observed.data, m, "auto", init=base.parameters["coordinates"], **settings.of_solver())
+    return Fit(
+        "Randers map (ours)",
+        randers_distances(solution.coordinates, drift=solution.drift),
+        {"coordinates": solution.coordinates, "drift": solution.drift},
+        free_coordinates(n, m) + m,  # alpha, and turns that move the drift count
+        base.seconds + solution.seconds,
+        unless_interrupted(solution.status),
+    )
 
 
 def _mean_of_both_ways(observed: Observations) -> Array:

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.models.fits import Fit, Observations, Settings, differences
+from finsler.models.common import Fit, Observations, Settings, differences
+from finsler.models.scaling import symmetric_mds
 from finsler.models.skew import bimensions, drift_vectors, gower
-from finsler.models.symmetric import symmetric_mds
 
 from helpers import random_problem
 

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from finsler._runtime import Progress, single_blas_thread
-from finsler.models.fits import (
+from finsler.geometry.heights import solve_laplacian
+from finsler.models.common import (
     Array,
     Fit,
     Observations,
@@ -27,10 +28,6 @@ class JointModel(ABC):
     """A model ``d_ij`` of a map and a few numbers more, with its derivatives."""
 
     name: str
-
-    @abstractmethod
-    def n_extra(self, n: int, m: int) -> int:
-        """How many numbers there are beside the coordinates."""
 
     @abstractmethod
     def n_free(self, n: int, m: int) -> int:
@@ -56,7 +53,7 @@ class JointModel(ABC):
 class RadiusDistance(JointModel):
     """``d_ij = ||x_j - x_i|| - r_i + r_j``: the radius-distance model (Okada and Imaizumi 1987).
 
-    A point with a large radius is dear to reach and cheap to leave. Only differences of radii count, so the smallest is
+    A point with a large radius is costly to reach and cheap to leave. Only differences of radii count, so the smallest is
     set to 0, as in the paper. (There the fit is nonmetric; here it is metric, as for all others.)
 
     With equal weights both ways the map is that of the symmetric part, and the radii are the heights of HodgeRank,
@@ -65,10 +62,6 @@ class RadiusDistance(JointModel):
     """
 
     name = "radius-distance"
-
-    def n_extra(self, n: int, m: int) -> int:
-        """One radius a point."""
-        return n
 
     def n_free(self, n: int, m: int) -> int:
         """Of the radii one is free of meaning."""
@@ -85,8 +78,7 @@ class RadiusDistance(JointModel):
     def start(self, X: Array, observed: Observations) -> Array:
         """Solve for the radii by least squares: a Laplacian."""
         t, k = observed.skew_targets(differences(X)[1])
-        L = np.diag(k.sum(axis=1)) - k
-        return np.asarray(np.linalg.lstsq(L, (k * t).sum(axis=0), rcond=None)[0])
+        return solve_laplacian(k, (k * t).sum(axis=0))
 
     def parameters(self, X: Array, extra: Array) -> dict[str, Array]:
         """Coordinates and radii."""
@@ -98,16 +90,12 @@ class HillClimbing(JointModel):
 
     The plane of the map is a hillside with the slope z: a way costs more the more steeply it climbs, by the cosine of
     its angle with z, however long it is. (The book writes the model for its own orientation, with ``x_i - x_j``; we keep
-    the one of all our maps, in which going along z is dear.)
+    the one of all our maps, in which going along z is costly.)
 
     Compare the Randers map, where the surcharge ``omega . (x_j - x_i)`` grows with the length of the way.
     """
 
     name = "hill-climbing"
-
-    def n_extra(self, n: int, m: int) -> int:
-        """The slope."""
-        return m
 
     def n_free(self, n: int, m: int) -> int:
         """The map with its slope, up to shifts and common turns."""
