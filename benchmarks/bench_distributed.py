@@ -90,15 +90,15 @@ def measure(client: Client, n: int, blocks: int, missing: float, repeat: int) ->
     X = np.random.default_rng(2).normal(size=(n, 3))
 
     began = time.perf_counter()
-    home = dask_backend(D, missing="mask")
+    backend = dask_backend(D, missing="mask")
     setup = time.perf_counter() - began
-    problem = home.problem(DRIFT)
+    problem = backend.problem(DRIFT)
     problem.evaluate(X, DRIFT)
     received = sum(got for _, _, got in client.run(held).values())
     on_dask = passes(problem, X, repeat)
     received = (sum(got for _, _, got in client.run(held).values()) - received) / (repeat + 1)
     peak = max(most for _, most, _ in client.run(held).values())
-    del home, problem
+    del backend, problem
 
     began = time.perf_counter()
     dask_map = FinslerMDS(3, alpha=0.4, missing="mask").fit(D)

@@ -101,7 +101,7 @@ def compare(graph, sources, method, repeat):
     return best
 
 
-def points_door(repeat):
+def points_recipe(repeat):
     """The whole of embed_points on the Swiss roll, against shortest paths alone: ours, and scipy's on one thread."""
     roll = synthetic.make_swiss_roll(3000, alpha=0.3, random_state=1)
     graph = randers_edges(roll.points, neighborhood_graph(roll.points), drift=roll.drift)
@@ -142,15 +142,15 @@ def main():
                 "ratio_two_threads": theirs / two,
             }
         )
-    door = points_door(options.repeat)
-    print(f"\nembed_points, Swiss roll of 3,000 points: {door['embed_points_seconds']:.3f} s, all told")
+    points = points_recipe(options.repeat)
+    print(f"\nembed_points, Swiss roll of 3,000 points: {points['embed_points_seconds']:.3f} s, all told")
     print(
-        f"  {door['to_its_own_paths']:.2f} times its own shortest paths, {door['to_scipys_paths']:.2f} times scipy's"
+        f"  {points['to_its_own_paths']:.2f} times its own shortest paths, {points['to_scipys_paths']:.2f} times scipy's"
     )
     if options.json:
         machine = {"cpu": platform.machine(), "cores": cpu_count(), "scipy": scipy.__version__}
         options.json.write_text(
-            json.dumps({"machine": machine, "paths": results, "points_door": door}, indent=1) + "\n"
+            json.dumps({"machine": machine, "paths": results, "embed_points": points}, indent=1) + "\n"
         )
 
 

@@ -161,8 +161,8 @@ for month, report in reports.items():
     )
 
 # %%
-# What to take home
-# -----------------
+# What to remember
+# ----------------
 # * Within a continent the jet is a slope, and the map shows both ways. Round the globe it is a merry-go-round, and
 #   needs another model: one with a *direction of turning*, such as Gower's decomposition of the skew part or an arrow
 #   at every point (:doc:`/models`), or simply a map per region.

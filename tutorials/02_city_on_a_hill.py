@@ -85,7 +85,7 @@ for name, data in tables.items():
         "asymmetry": f"{report.asymmetry:.2%}",
         "follows heights": f"{report.gradient_share:.0%}",
         "runs in circles": f"{report.cyclic_share:.0%}",
-        "median dearer : cheaper": f"{report.ratio_quantiles[0.5]:.2f}",
+        "median costlier : cheaper": f"{report.ratio_quantiles[0.5]:.2f}",
     }
 print(pd.DataFrame(rows).T.to_string())
 
@@ -124,7 +124,7 @@ for name in names:
         right = np.mean(np.sign((D - D.T)[off]) == np.sign((town.distances() - town.distances().T)[off]))
         print(
             f"{name:>20}, {n_components} dimensions: normalized stress {town.normalized_stress:.3f}, without a drift "
-            f"{flat.normalized_stress:.3f}; dearer way right for {right:.0%}; correlation of height and altitude {rank:+.2f}"
+            f"{flat.normalized_stress:.3f}; costlier way right for {right:.0%}; correlation of height and altitude {rank:+.2f}"
         )
 
 # %%
@@ -150,8 +150,8 @@ from finsler.models.compare import compare_models
 print(compare_models(tables["one-way streets only"].matrix, n_init=1, verbose=False))
 
 # %%
-# What to take home
-# -----------------
+# What to remember
+# ----------------
 # * Choose the dimension by the story: a surface on which the price rises towards a point needs one dimension more
 #   than the surface.
 # * A hill becomes a hill. One-way streets in a grid are circles; their asymmetry is real, and the map is not the

@@ -45,9 +45,9 @@ UK    284  283  186 2112  244 3435  228 4458  194 1001  637   82  142  358   95 
 """
 students = pd.read_csv(StringIO(STUDENTS), sep=r"\s+", index_col=0)
 sent, received = students.sum(axis=1), students.sum(axis=0)
-home, abroad = students.stack().idxmax()
+origin, abroad = students.stack().idxmax()
 print(
-    f"{students.to_numpy().sum():,} students; the largest flow is {home} to {abroad}, {students.loc[home, abroad]:,}."
+    f"{students.to_numpy().sum():,} students; the largest flow is {origin} to {abroad}, {students.loc[origin, abroad]:,}."
 )
 balance = (received / sent).sort_values()
 print(
@@ -94,7 +94,7 @@ for ax, (name, found) in zip(axes, maps.items(), strict=True):
 # %%
 # What is height here?
 # --------------------
-# A country is high if it is dear to reach and cheap to leave: others rarely choose it, while its own students readily
+# A country is high if it is costly to reach and cheap to leave: others rarely choose it, while its own students readily
 # go to them. For *transition* that is mostly a matter of size. For *gravity*, where size has been divided out, it is
 # a matter of balance.
 
@@ -118,12 +118,12 @@ for name, table in tables.items():
     right = np.mean(np.sign(skew_data[known]) == np.sign(skew_map[known]))
     print(
         f"{name:>10}: normalized stress {found.normalized_stress:.3f}, without a drift {flat.normalized_stress:.3f}; "
-        f"the map has the dearer direction right for {right:.0%} of the pairs"
+        f"the map has the costlier direction right for {right:.0%} of the pairs"
     )
 
 # %%
-# What to take home
-# -----------------
+# What to remember
+# ----------------
 # * Decide what "near" means before you map: one table of counts gives one map per meaning, and a finding that changes
 #   with the transform is a finding about the transform.
 # * Heights of *transition* say who is a destination, which goes with size. With sizes divided out, the height goes

@@ -125,8 +125,8 @@ found.plot(
 )
 
 # %%
-# What to take home
-# -----------------
+# What to remember
+# ----------------
 # * The direction of links carries time, and least squares over all links reads it better than counting citations
 #   does.
 # * The map of shortest paths is the poorer clock: a shortest way often leads by a few famous papers, and says more

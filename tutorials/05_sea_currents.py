@@ -118,8 +118,8 @@ flat = finsler.FinslerIsomap(n_components=3, alpha=0.0).fit(sea.points, current=
 print(f"normalized stress {gyre.normalized_stress_:.3f}, without a drift {flat.normalized_stress_:.3f}")
 
 # %%
-# What to take home
-# -----------------
+# What to remember
+# ----------------
 # * From travel times alone the map finds where the water comes from and where it goes.
 # * It shows the part of a current that is a slope. Whirls are invisible to it, and real seas are full of them; ask
 #   the report first.

@@ -152,8 +152,8 @@ for other, probability in model.rank(paper, k=5):
     print(f"  cites {other:>4} ({fields[other]})? {probability:.3f}, {truth}")
 
 # %%
-# What to take home
-# -----------------
+# What to remember
+# ----------------
 # * One map answers both questions. Which way a link runs is read off the heights; whether there is one, off the
 #   distance.
 # * Try the simple scores first. For direction they are enough here; the closed form is a strong start for the rest.
