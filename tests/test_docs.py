@@ -1,16 +1,94 @@
-"""The checker of links that ends `make docs`."""
+"""The pages name modules, files, options and make targets that exist; and the checker of links that ends `make docs`."""
 
 import importlib.util
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[1] / "docs" / "check_links.py"
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*.rst")]
+    + [
+        page
+        for folder in ("benchmarks", "examples", "experiments", "paper")
+        for page in (ROOT / folder).rglob("*.md")
+    ]
+)
+SCRIPTS = [*(ROOT / "tutorials").glob("*.py"), *(ROOT / "examples").glob("*.py")]
+
+
+def by_name(path):
+    return str(path.relative_to(ROOT))
+
+
+def resolves(dotted):
+    """Whether ``finsler.a.b`` is a module, or something in one."""
+    parts = dotted.split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            thing = import_module(".".join(parts[:k]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[k:]:
+            if not hasattr(thing, name):
+                return False
+            thing = getattr(thing, name)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_names_are_there(page):
+    text = page.read_text(encoding="utf-8")
+    names = set(re.findall(r"\bfinsler(?:\.[A-Za-z_]\w*)+", text))
+    for module, imported in re.findall(
+        r"^\s*from (finsler[\w.]*) import ([\w, ]+)", text, flags=re.MULTILINE
+    ):
+        names |= {f"{module}.{name.strip()}" for name in imported.split(",")}
+    assert sorted(name for name in names if not resolves(name)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_files_are_there(page):
+    text = page.read_text(encoding="utf-8")
+    files = set(re.findall(r"(?<![\w/.*])(?:[\w.]+/)+\w+\.(?:py|pyi|md|json|sh)\b", text))
+    places = (ROOT, ROOT / "src" / "finsler", page.parent, ROOT / "docs")
+    lost = [name for name in files if not any((place / name).exists() for place in places)]
+    assert sorted(lost) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_options_and_targets_are_there(page):
+    typer = pytest.importorskip("typer")
+    from finsler.cli.app import app
+
+    commands = typer.main.get_command(app).commands
+    text = page.read_text(encoding="utf-8")
+    for name, words in re.findall(
+        r"\bfinsler (embed|report|compare|learn|predict|place|distance|plot)\b([^`#\n]*)", text
+    ):
+        known = {option for param in commands[name].params for option in param.opts}
+        asked = set(re.findall(r"--[a-z][a-z-]*", words))
+        assert asked <= known | {"--help"}, (name, words)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"(?:^ *|`)make ([a-z-]+)(?=`| *#| *$)", text, flags=re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=by_name)
+def test_plain_words(page):
+    text = page.read_text(encoding="utf-8")
+    private = re.compile(
+        r"\b(houses?|rooms?|doors?|homes?|dear|dearer|dearest|let go)\b", flags=re.IGNORECASE
+    )
+    assert private.findall(text) == []
 
 
 @pytest.fixture
 def dead_links():
-    spec = importlib.util.spec_from_file_location("check_links", SCRIPT)
+    spec = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "check_links.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.dead_links
