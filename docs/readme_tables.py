@@ -1,4 +1,4 @@
-"""Put the figures of the last runs into the tables of the README: python docs/readme_tables.py."""
+"""Put the figures of the last runs into the README: python docs/readme_tables.py."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ TABLES = {
     "morse": "Morse code",
 }
 MODELS = {
-    "symmetrized MDS": "plain MDS of the average [0]",
-    "Randers map (ours)": "**Randers map, ours** [2]",
-    "slide vector": "slide vector [2]",
-    "hill-climbing": "hill-climbing [2]",
-    "radius-distance": "radius-distance [n - 1]",
-    "Gower bimension": "Gower's bimension [2n - 3]",
-    "drift vectors, fitted": "drift vectors, fitted [2n]",
+    "symmetrized MDS": ("plain MDS of the average", "0"),
+    "Randers map (ours)": ("**Randers map, ours**", "2"),
+    "slide vector": ("slide vector", "2"),
+    "hill-climbing": ("hill-climbing", "2"),
+    "radius-distance": ("radius-distance", "n - 1"),
+    "Gower bimension": ("Gower's bimension", "2n - 3"),
+    "drift vectors, fitted": ("drift vectors, fitted", "2n"),
 }
 GRAPHS = {"cora": "Cora", "citeseer": "Citeseer", "grqc": "Gr-QC (directions synthetic)"}
 
@@ -47,49 +47,57 @@ def fit() -> str:
         name: {m["model"]: m["normalized_stress"] for m in results[name]["2"]["models"]} for name in TABLES
     }
     rows = []
-    for model, words in MODELS.items():
+    for model, (words, extra) in MODELS.items():
         cells = [
             f"**{found[model]:.4f}**" if found[model] == min(found.values()) else f"{found[model]:.4f}"
             for found in stress.values()
         ]
-        rows.append([words, *cells])
-    return markdown(["model", *TABLES.values()], rows)
+        rows.append([words, extra, *cells])
+    return markdown(["model", "extra", *TABLES.values()], rows)
 
 
 def speed() -> str:
-    """Ratios of the times to equal stress, at scikit-learn's default tolerance."""
+    """How many times sooner than scikit-learn's SMACOF at the same stress, at its default tolerance."""
     runs = [run for run in read("benchmarks/bench.json")["to_equal_stress"] if run["eps"] == 1e-6]
-    seconds = [["scikit-learn", *(f"{run['sklearn_seconds']:.2g} s" for run in runs)]]
-    seconds += [["finsler", *(f"{run['finsler_seconds']:.2g} s" for run in runs)]]
-    ratios = ["ratio", *(f"{run['ratio']:.0f}" for run in runs)]
-    return markdown(["points", *(f"{run['n']:,}" for run in runs)], [*seconds, ratios])
+    first, *others = [f"{run['ratio']:.0f}{{}} at {run['n']:,}{{}}" for run in runs]
+    ratios = ", ".join([first.format(" times as fast", " points"), *(other.format("", "") for other in others)])
+    return (
+        f"**Speed.** To the stress of scikit-learn's SMACOF on symmetric data: {ratios}\n"
+        "(`make bench`, two cores; [the last run](benchmarks/README.md), and what limits us)."
+    )
 
 
 def links() -> str:
-    """Link prediction on the graphs whose trivial scores leave something to learn."""
-    cells = {}
-    for graph in GRAPHS:
+    """Existence and direction of links, on the graphs whose trivial scores leave something to learn."""
+    parts = []
+    for graph, name in GRAPHS.items():
         paths = sorted((ROOT / "paper/results/table2/results").glob(f"{graph}-random-split*.json"))
-        cells[graph] = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-        assert len(cells[graph]) == 10, f"{graph}: ten splits are promised, {len(cells[graph])} are there"
-    rows = []
-    for words, key in {
-        "**LinkPredictor**": None,
-        "closed form, no training": "closed_form",
-        "SpringRank": "springrank",
-        "degree product": "degree_product",
-        "Adamic-Adar": "adamic_adar",
-    }.items():
-        row = [words]
-        for runs in cells.values():
-            scores = [run["test"] if key is None else run["baselines"][key] for run in runs]
-            row.append(
-                " / ".join(
-                    f"{mean(s[task] for s in scores):.1f}" for task in ("existence_mixed", "direction")
-                )
-            )
-        rows.append(row)
-    return markdown(["model", *GRAPHS.values()], rows)
+        runs = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        assert len(runs) == 10, f"{graph}: ten splits are promised, {len(runs)} are there"
+        existence, direction = (
+            [f"{mean(scores[task] for scores in method):.1f}" for method in methods(runs)]
+            for task in ("existence_mixed", "direction")
+        )
+        parts.append(
+            f"* {name}: existence {existence[0]} (closed form without training {existence[1]}, degrees {existence[2]}), "
+            f"direction {direction[0]} (SpringRank {direction[3]})"
+        )
+    return "\n".join(
+        [
+            "**Links.** Area under the ROC curve in percent, mean of ten splits; direction alone needs no learning, and on Gr-QC the closed",
+            "form beats the trained model ([the whole table](paper/results/table2/table2.md)).",
+            "",
+            *parts,
+        ]
+    )
+
+
+def methods(runs: list[dict]) -> list[list[dict]]:
+    """Scores of the model and of three baselines, each over the runs."""
+    found = [[run["test"] for run in runs]]
+    for baseline in ("closed_form", "degree_product", "springrank"):
+        found.append([run["baselines"][baseline] for run in runs])
+    return found
 
 
 def renewed(text: str) -> str:
