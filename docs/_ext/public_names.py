@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-import finsler
-import finsler.datasets
-import finsler.plotting
+PACKAGES = ("finsler", "finsler.datasets", "finsler.learn", "finsler.models", "finsler.plotting")
 
 
-def _aliases() -> dict[str, str]:
-    """Public name of what is defined in an internal module, by its full name there."""
-    aliases = {}
-    for package in (finsler.plotting, finsler.datasets, finsler):  # the shortest name wins
-        for name in package.__all__:
-            module = getattr(getattr(package, name), "__module__", None)
-            if module:
-                aliases[f"{module}.{name}"] = f"{package.__name__}.{name}"
-    return aliases
+@cache
+def aliases() -> dict[str, list[str]]:
+    """The full name of everything that a package exports, to the names under which it does."""
+    found: dict[str, list[str]] = {}
+    for package in map(import_module, PACKAGES):
+        for name in getattr(package, "__all__", ()):
+            thing = getattr(package, name)
+            if hasattr(thing, "__qualname__"):
+                found.setdefault(f"{thing.__module__}.{name}", []).append(f"{package.__name__}.{name}")
+    return found
 
 
 def _resolve(app: Any, env: Any, node: Any, content: Any) -> Any:
     target = node.get("reftarget", "")
-    for full, public in _aliases().items():
+    python = env.get_domain("py")
+    for full, public in aliases().items():
         if target == full or target.startswith(f"{full}."):
-            name = public + target[len(full) :]
-            python = env.get_domain("py")
-            return python.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, content)
+            for name in public:
+                wanted = name + target[len(full) :]
+                link = python.resolve_xref(env, node["refdoc"], app.builder, "obj", wanted, node, content)
+                if link is not None:
+                    return link
     return None
 
 
