@@ -119,11 +119,11 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, help="folder of the four CSV files")
-    parser.add_argument("--starts", type=int, default=20, help="starts of every model")
+    parser.add_argument("--n-init", type=int, default=20, help="starts of every model")
     given = parser.parse_args()
-    found = run(given.data, given.starts)
+    found = run(given.data, given.n_init)
     about = {
-        "command": f"python experiments/compare/run.py --data FOLDER --starts {given.starts}",
+        "command": f"python experiments/compare/run.py --data FOLDER --n-init {given.n_init}",
         "finsler": __version__,
         "python": platform.python_version(),
         **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")},
