@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import tomllib
 from pathlib import Path
 
@@ -64,9 +63,8 @@ def renewed(text: str) -> str:
     """The page with its lists made anew."""
     for make in (layers, modules):
         begin, end = f"<!-- begin: {make.__name__} -->", f"<!-- end: {make.__name__} -->"
-        pattern = re.compile(rf"{re.escape(begin)}.*?{re.escape(end)}", flags=re.DOTALL)
-        text, found = pattern.subn(lambda _, make=make: f"{begin}\n{make()}\n{end}", text)
-        assert found == 1, make.__name__
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n{make()}\n{end}{rest.split(end)[1]}"
     return text
 
 

@@ -60,7 +60,9 @@ def speed() -> str:
     """How many times sooner than scikit-learn's SMACOF at the same stress, at its default tolerance."""
     runs = [run for run in read("benchmarks/bench.json")["to_equal_stress"] if run["eps"] == 1e-6]
     first, *others = [f"{run['ratio']:.0f}{{}} at {run['n']:,}{{}}" for run in runs]
-    ratios = ", ".join([first.format(" times as fast", " points"), *(other.format("", "") for other in others)])
+    ratios = ", ".join(
+        [first.format(" times as fast", " points"), *(other.format("", "") for other in others)]
+    )
     return (
         f"**Speed.** To the stress of scikit-learn's SMACOF on symmetric data: {ratios}\n"
         "(`make bench`, two cores; [the last run](benchmarks/README.md), and what limits us)."
@@ -82,14 +84,11 @@ def links() -> str:
             f"* {name}: existence {existence[0]} (closed form without training {existence[1]}, degrees {existence[2]}), "
             f"direction {direction[0]} (SpringRank {direction[3]})"
         )
-    return "\n".join(
-        [
-            "**Links.** Area under the ROC curve in percent, mean of ten splits; direction alone needs no learning, and on Gr-QC the closed",
-            "form beats the trained model ([the whole table](paper/results/table2/table2.md)).",
-            "",
-            *parts,
-        ]
+    words = (
+        "**Links.** Area under the ROC curve in percent, mean of ten splits; direction alone needs no learning, and on\n"
+        "Gr-QC the closed form beats the trained model ([the whole table](paper/results/table2/table2.md)).\n"
     )
+    return "\n".join([words, *parts])
 
 
 def methods(runs: list[dict]) -> list[list[dict]]:

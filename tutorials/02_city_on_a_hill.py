@@ -124,7 +124,8 @@ for name in names:
         right = np.mean(np.sign((D - D.T)[off]) == np.sign((town.distances() - town.distances().T)[off]))
         print(
             f"{name:>20}, {n_components} dimensions: normalized stress {town.normalized_stress:.3f}, without a drift "
-            f"{flat.normalized_stress:.3f}; costlier way right for {right:.0%}; correlation of height and altitude {rank:+.2f}"
+            f"{flat.normalized_stress:.3f}; costlier way right for {right:.0%}; "
+            f"correlation of height and altitude {rank:+.2f}"
         )
 
 # %%
