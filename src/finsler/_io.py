@@ -33,8 +33,8 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], 
     temporary = os.path.join(folder, f"{_prefix()}{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         # The mode of an ordinary new file: the system takes the umask off it.
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        with os.fdopen(handle, "wb") as file:
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        with os.fdopen(handle, "w+b") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

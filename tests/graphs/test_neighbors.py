@@ -100,8 +100,8 @@ def test_graphs_from_elsewhere():
     ("options", "error", "match"),
     [
         ({"n_neighbors": 30}, ValueError, "n_neighbors=30 needs more points than that: n_samples = 30. Use at most 29"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer of at least 1, got 0"),
-        ({"n_neighbors": 2.5}, ValueError, "n_neighbors must be an integer"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
+        ({"n_neighbors": 2.5}, ValueError, "n_neighbors must be a whole number"),
         ({"radius": 0.0}, ValueError, "radius must be positive"),
         ({"radius": np.nan}, ValueError, "radius must be positive"),
         ({"radius": 1.0, "graph": csr_array((30, 30))}, ValueError, "radius or graph, not both"),

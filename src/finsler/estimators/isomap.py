@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from finsler.data.fields import point_labels, randers_field
-from finsler.data.matrix import as_dissimilarities
 from finsler.errors import InputError
 from finsler.estimators.fitting import solve
-from finsler.graphs.neighbors import extend_geodesics, geodesics, kept_labels
+from finsler.graphs.neighbors import extend_geodesics, geodesics
 from finsler.solvers.placement import place
 
 Array = NDArray[np.floating[Any]]
@@ -199,14 +197,9 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             points, field, n_neighbors=self.n_neighbors, radius=self.radius, graph=graph, rule=self.rule,
             unreachable=self.unreachable, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose,
         )  # fmt: skip
-        if found.left_out:
-            warnings.warn(f"FinslerIsomap: {found.left_out}", UserWarning, stacklevel=2)
-        if weights is not None and found.left_out:
-            weights = np.asarray(weights)[np.ix_(found.kept, found.kept)]
-        data = as_dissimilarities(found.matrix, weights, labels=kept_labels(point_labels(X), found))
-        remarks = (found.left_out,) if found.left_out else ()
-        data = replace(data, provenance=data.provenance.having(kind="points", remarks=remarks))
-        solve(self, data)
+        if found.warning:
+            warnings.warn(f"FinslerIsomap: {found.warning}", UserWarning, stacklevel=2)
+        solve(self, found.dissimilarities(point_labels(X), weights))
         self._n_samples = n
         self._fit_points = points[found.kept]
         self._fit_field = found.field

@@ -5,7 +5,7 @@ ways with the metric there, and add lengths along the shortest directed paths.
 
 A field of metrics is given in one of three ways.
 
-* A **drift** w makes going along it dear: a step u costs ``||u|| + w.u``. Needs ``||w|| < 1``.
+* A **drift** w makes going along it costly: a step u costs ``||u|| + w.u``. Needs ``||w|| < 1``.
 * A **current** v makes going along it cheap: a step u takes the time of a boat of speed 1 in it, which is
   again a Randers metric (:func:`~finsler.geometry.randers.zermelo_metric`). Needs ``||v|| < 1``.
 * A **metric** ``(M, omega)``: a step costs ``sqrt(u' M u) + omega.u``.
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from finsler.data.fields import RandersField, as_points, point_labels, randers_field
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.paths import shortest_paths
 
@@ -155,7 +154,21 @@ class Geodesics(NamedTuple):
     edges: csr_array  # directed lengths among the points kept
     field: RandersField  # at the points kept
     kept: NDArray[np.intp]
-    left_out: str  # what to tell the user about points that were not kept, or ""
+    left_out: NDArray[np.intp]
+    warning: str  # about the points left out, "" if there are none
+
+    def dissimilarities(
+        self, labels: list[Any] | None, weights: ArrayLike | None = None, missing: str = "raise"
+    ) -> Dissimilarities:
+        """Check the matrix, with the labels of the points kept; row numbers if there are none and points were left out."""
+        n = len(self.kept) + len(self.left_out)
+        names = list(range(n)) if labels is None else labels
+        if len(self.left_out):
+            weights = None if weights is None else np.asarray(weights)[np.ix_(self.kept, self.kept)]
+            labels = [names[i] for i in self.kept.tolist()]
+        data = as_dissimilarities(self.matrix, weights, labels=labels, missing=missing, name="distances")
+        left_out = [names[i] for i in self.left_out.tolist()]
+        return replace(data, provenance=data.provenance.having(kind="points", left_out=left_out))
 
 
 def geodesics(
@@ -163,12 +176,11 @@ def geodesics(
     unreachable: str, **options: Any,
 ) -> Geodesics:  # fmt: skip
     """Work of :func:`geodesic_distances`, for a field that was checked; options go to `shortest_paths`."""
-    if unreachable not in ("raise", "mask", "largest"):
-        raise InputError(f"unreachable must be 'raise', 'mask' or 'largest', got {unreachable!r}.")
+    check_choice("unreachable", unreachable, ("raise", "mask", "largest"))
     neighbors = neighborhood_graph(points, n_neighbors=n_neighbors, radius=radius, graph=graph)
     edges = _edges(points, neighbors, field, rule)
     n = len(points)
-    kept, left_out = np.arange(n), ""
+    kept, warning = np.arange(n), ""
     piece = graph_components(neighbors)
     sizes = np.bincount(piece)
     if len(sizes) > 1 and unreachable != "mask":
@@ -185,8 +197,9 @@ def geodesics(
             )
         kept = largest_component(piece)
         edges, field = edges[kept][:, kept], field.take(kept)
-        left_out = f"{broken}: {n - len(kept)} points outside the largest are left out."
-    return Geodesics(shortest_paths(edges, **options), edges, field, kept, left_out)
+        warning = f"{broken}: {n - len(kept)} points outside the largest are left out."
+    left_out = np.setdiff1d(np.arange(n), kept)
+    return Geodesics(shortest_paths(edges, **options), edges, field, kept, left_out, warning)
 
 
 def geodesic_distances(
@@ -250,13 +263,9 @@ def geodesic_distances(
         X, field, n_neighbors=n_neighbors, radius=radius, graph=graph, rule=rule, unreachable=unreachable, dtype=dtype,
         out=out, n_jobs=n_jobs, verbose=verbose,
     )  # fmt: skip
-    if found.left_out:
-        warnings.warn(found.left_out, UserWarning, stacklevel=2)
-    missing = "mask" if unreachable == "mask" else "raise"
-    labels = kept_labels(point_labels(points), found)
-    data = as_dissimilarities(found.matrix, labels=labels, missing=missing, name="distances")
-    remarks = (found.left_out,) if found.left_out else ()
-    return replace(data, provenance=data.provenance.having(kind="points", remarks=remarks))
+    if found.warning:
+        warnings.warn(found.warning, UserWarning, stacklevel=2)
+    return found.dissimilarities(point_labels(points), missing="mask" if unreachable == "mask" else "raise")
 
 
 def extend_geodesics(
@@ -316,13 +325,6 @@ def extend_geodesics(
     return to_fitted, from_fitted
 
 
-def kept_labels(labels: list[Any] | None, found: Geodesics) -> list[Any] | None:
-    """Labels of the points kept; their row numbers if there are no labels and some points were left out."""
-    if not found.left_out:
-        return labels
-    return [i if labels is None else labels[i] for i in found.kept.tolist()]
-
-
 def _edges(X: Array, neighbors: csr_array, field: RandersField, rule: str) -> csr_array:
     rows, columns = _stored(neighbors, (len(X), len(X)))
     lengths = _measure(X, X, rows, columns, _by_rule(rule, (field, rows), (field, columns)))
@@ -333,8 +335,7 @@ Place = tuple[RandersField, NDArray[Any]]  # a field, and at which of its points
 
 
 def _by_rule(rule: str, start: Place, end: Place) -> list[Place]:
-    if rule not in ("average", "start"):
-        raise InputError(f"rule must be 'average' or 'start', got {rule!r}.")
+    check_choice("rule", rule, ("average", "start"))
     return [start, end] if rule == "average" else [start]
 
 
@@ -364,8 +365,7 @@ def _search(
         count = np.array([len(row) for row in near], dtype=np.intp)
         columns = np.concatenate([*near, np.empty(0, np.intp)]).astype(np.intp)
         return np.repeat(np.arange(len(near)), count), columns
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
-        raise InputError(f"n_neighbors must be an integer of at least 1, got {n_neighbors!r}.")
+    check_count("n_neighbors", n_neighbors)
     if new is None and n_neighbors >= len(X):
         raise InputError(
             f"n_neighbors={n_neighbors} needs more points than that: n_samples = {len(X)}. Use at most {len(X) - 1}."

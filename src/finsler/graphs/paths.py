@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
-from uuid import uuid4
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from finsler._io import write_atomically
 from finsler._runtime import Progress, format_bytes, map_blocks, require_memory, thread_count
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.graphs.digraph import ArcArrays, Digraph
@@ -322,24 +322,22 @@ def _check_memory(shape: tuple[int, int], arcs: int, itemsize: int, n_jobs: int 
 def _fill_file(
     path: Path, shape: tuple[int, int], kind: np.dtype[Any], fill: Callable[[NDArray[Any]], None]
 ) -> NDArray[Any]:
-    """Fill a memory map beside ``path``, rename it when complete, and open it for reading."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into.")
+    """Fill a memory map under a temporary name, rename it when complete, and open it for reading."""
     size = shape[0] * shape[1] * kind.itemsize
-    free = shutil.disk_usage(path.parent).free
-    if size > free:
-        raise OSError(f"{str(path)!r} needs {format_bytes(size)} and its disk has {format_bytes(free)} free.")
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
-    try:
-        rows = np.lib.format.open_memmap(temporary, mode="w+", dtype=kind, shape=shape)
+
+    def write(file: IO[bytes]) -> None:
+        free = shutil.disk_usage(path.parent).free
+        if size > free:
+            raise OSError(
+                f"{str(path)!r} needs {format_bytes(size)} and its disk has {format_bytes(free)} free."
+            )
+        header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.flush()
         if hasattr(os, "posix_fallocate"):  # a disk that fills up under a memory map would kill the process
-            with open(temporary, "r+b") as file:
-                os.posix_fallocate(file.fileno(), 0, max(1, temporary.stat().st_size))
+            os.posix_fallocate(file.fileno(), 0, file.tell() + size)
+        rows = np.memmap(file, kind, "r+", offset=file.tell(), shape=shape)
         fill(rows)
         rows.flush()
-        del rows
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return np.load(path, mmap_mode="r")
+
+    return np.load(write_atomically(path, write), mmap_mode="r")

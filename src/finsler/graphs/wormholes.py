@@ -26,8 +26,9 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from finsler._runtime import Progress, map_blocks, require_memory
-from finsler.data.matrix import Array, as_dissimilarities, as_float_array
-from finsler.errors import InputError
+from finsler.data.fields import as_points
+from finsler.data.matrix import Array, as_dissimilarities
+from finsler.errors import InputError, check_choice
 from finsler.kernels.minplus import minplus
 
 BLOCK_ROWS = 64
@@ -110,8 +111,7 @@ def consistency_weights(
     >>> consistency_weights(D, points, boundary=[0, 5], soft=True)[0].round(2)
     array([0. , 1. , 1. , 1. , 0.5, 0.2])
     """
-    if criterion not in ("wormhole", "intrinsic"):
-        raise InputError(f"criterion must be 'wormhole' or 'intrinsic', got {criterion!r}.")
+    check_choice("criterion", criterion, ("wormhole", "intrinsic"))
     matrix = _path_lengths(D)
     n = len(matrix)
     rim = _boundary_indices(boundary, n)
@@ -189,7 +189,7 @@ def find_boundary(
            [1, 0, 0, 0, 0, 0, 0, 0, 1],
            [1, 0, 0, 0, 0, 0, 0, 0, 1]])
     """
-    X = _check_points(points)
+    X = as_points(points)
     n, m = X.shape
     if not 1 <= n_dimensions <= m:
         raise InputError(f"n_dimensions must be in 1..{m}, the columns of points; got {n_dimensions}.")
@@ -250,23 +250,16 @@ def _boundary_indices(boundary: ArrayLike | None, n: int) -> NDArray[np.intp]:
     return rim
 
 
-def _check_points(points: ArrayLike, n: int | None = None) -> Array:
-    X = as_float_array(points, "points").astype(np.float64, copy=False)
-    if X.ndim != 2 or X.shape[1] == 0 or (n is not None and len(X) != n):
-        rows = "one row for each point" if n is None else f"one row for each of the {n} points of D"
-        raise InputError(f"points must be a 2-D array with {rows}, got shape {X.shape}.")
-    if not np.isfinite(X).all():
-        raise InputError(f"points is not finite in row {np.flatnonzero(~np.isfinite(X).all(axis=1))[0]}.")
-    return X
-
-
 def _straight_lengths(points: ArrayLike | None, D: Array, rim: NDArray[np.intp], bound: float) -> Array:
     """Least costs between boundary points: `bound` times the straight line."""
     if not (np.isfinite(bound) and bound >= 0):
         raise InputError(f"bound must be a finite number of at least 0, got {bound!r}.")
     if points is None:
         raise InputError("points is needed for criterion='wormhole'. Pass it, or use criterion='intrinsic'.")
-    X = _check_points(points, len(D))[rim]
+    X = as_points(points)
+    if len(X) != len(D):
+        raise InputError(f"points must have one row for each of the {len(D)} points of D, got {len(X)}.")
+    X = X[rim]
     straight = cdist(X, X)
     known = D[np.ix_(rim, rim)]
     if (known < bound * straight * (1 - 1e-5)).any():
