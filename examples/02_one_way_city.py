@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("agg")
 
 import finsler
-from finsler.graphs.distances import graph_distances
+from finsler.graphs import graph_distances
 
 side = 7
 streets = []

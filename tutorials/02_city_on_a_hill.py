@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import finsler
-from finsler.graphs.distances import graph_distances
+from finsler.graphs import graph_distances
 
 side, block = 15, 120.0  # crossings, meters
 rng = np.random.default_rng(0)
@@ -73,7 +73,7 @@ ax.set(aspect="equal", xlabel="meters", title="The town: avenues run both ways, 
 # %%
 # From streets to a table
 # -----------------------
-# Sixty addresses. :func:`~finsler.graphs.distances.graph_distances` finds the fastest ways between them through
+# Sixty addresses. :func:`~finsler.graphs.graph_distances` finds the fastest ways between them through
 # the whole network; the report tells what to expect.
 
 address = np.sort(rng.choice(side**2, 60, replace=False))

@@ -1,6 +1,7 @@
 """The public names, for editors and type checkers; `__init__.py` imports each when it is first used."""
 
 from finsler import datasets as datasets
+from finsler import graphs as graphs
 from finsler import models as models
 from finsler import plotting as plotting
 from finsler.datasets.flights import load_flight_hours as load_flight_hours

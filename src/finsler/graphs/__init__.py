@@ -1,1 +1,21 @@
-"""Scores: how well a map or a model agrees with the data it was made from."""
+"""Digraphs: read, measured by shortest paths, taken apart, made from points.
+
+``finsler.graphs.dask`` holds the searches on a cluster. What is not listed here is internal: `arcs` (lists of arcs from
+objects in memory), `arc_keys` (arcs as sorted integers), `sampled` (some rows of a large graph).
+"""
+
+from finsler._lazy import exports
+
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "digraph": ["Digraph", "as_digraph", "largest_component"],
+        "readers": ["read_graph"],
+        "distances": ["graph_distances"],
+        "paths": ["shortest_paths"],
+        "pivots": ["PivotDistances", "pivot_distances"],
+        "neighbors": ["neighborhood_graph", "randers_edges", "geodesic_distances", "extend_geodesics"],
+        "wormholes": ["consistency_weights", "find_boundary"],
+        "scores": ["digraph_scores", "distortion", "mean_average_precision", "symmetric_floor"],
+    },
+)

@@ -55,6 +55,8 @@ def shortest_paths(
     array([[0. , 1.5, 3.5],
            [inf, 0. , 2. ],
            [inf, inf, 0. ]])
+    >>> shortest_paths(arcs, [1], reverse=True).compute()
+    array([[1.5, 0. , inf]])
     """
     dask = import_dask()
     arcs = paths.arcs_of(graph, reverse=reverse, check_lengths=method != "bfs")
@@ -84,41 +86,3 @@ def _rows(arcs: ArcArrays, sources: NDArray[Any], method: str, limit: float, dty
     return paths.shortest_paths(
         arcs, sources, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False
     )
-
-
-def pivot_distances(
-    graph: Any,
-    pivots: ArrayLike,
-    *,
-    chunks: int | None = None,
-    method: str = "auto",
-    dtype: DTypeLike = np.float64,
-) -> tuple[Any, Any]:
-    """Distances from some pivots to every node, and from every node to them, as Dask arrays.
-
-    Parameters
-    ----------
-    graph : Digraph, or scipy sparse matrix of shape (N, N)
-        Arcs from row to column.
-    pivots : sequence of int
-        Nodes.
-    chunks : int, optional
-        Pivots in a block.
-    method, dtype
-        See :func:`finsler.graphs.paths.shortest_paths`.
-
-    Returns
-    -------
-    from_pivots, to_pivots : dask.array.Array of shape (n_pivots, N)
-        ``from_pivots[k, j]`` is from pivot k to node j, ``to_pivots[k, j]`` from node j to pivot k.
-
-    Examples
-    --------
-    >>> from scipy.sparse import coo_array
-    >>> arcs = coo_array(([1.5, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
-    >>> from_pivots, to_pivots = pivot_distances(arcs, [1])
-    >>> from_pivots.compute(), to_pivots.compute()
-    (array([[inf, 0., 2.]]), array([[1.5, 0. , inf]]))
-    """
-    from_pivots = shortest_paths(graph, pivots, chunks=chunks, method=method, dtype=dtype)
-    return from_pivots, shortest_paths(graph, pivots, reverse=True, chunks=chunks, method=method, dtype=dtype)

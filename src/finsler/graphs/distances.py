@@ -86,25 +86,26 @@ def graph_distances(
     if rows is not None:
         D = np.ascontiguousarray(D[:, rows])
     labels = digraph.nodes if rows is None else [digraph.nodes[i] for i in rows]
-    if unreachable == "raise" and np.isinf(D).any():
-        i, j = np.argwhere(np.isinf(D))[0]
-        raise InputError(
-            f"{np.isinf(D).sum():,} of {len(D) * (len(D) - 1):,} ordered pairs have no path, for example from "
-            f"{labels[i]!r} to {labels[j]!r}. Pass unreachable='mask' to leave such pairs out, 'hinge' to keep them far "
-            "apart, or 'largest' to keep the largest connected part."
-        )
+    if unreachable == "raise":
+        _require_paths(D, labels)
     missing = "hinge" if unreachable == "hinge" else "mask"
     data = as_dissimilarities(D, labels=labels, missing=missing, far=far, name="the distances of the graph")
     if digraph.n_nodes > 1 and rows is None:
         require_one_piece(digraph)
-    return Dissimilarities(
-        data.matrix,
-        weigh(data, WEIGHTINGS[weighting]),
-        data.labels,
-        path_provenance(digraph, hops).having(
-            n_unreachable=data.provenance.n_unreachable, policy=data.provenance.policy
-        ),
-    )
+    found = data.provenance
+    facts = path_provenance(digraph, hops).having(n_unreachable=found.n_unreachable, policy=found.policy)
+    return Dissimilarities(data.matrix, weigh(data, WEIGHTINGS[weighting]), data.labels, facts)
+
+
+def _require_paths(D: NDArray[Any], labels: Sequence[Any]) -> None:
+    absent = np.isinf(D)
+    if absent.any():
+        i, j = np.argwhere(absent)[0]
+        raise InputError(
+            f"{absent.sum():,} of {len(D) * (len(D) - 1):,} ordered pairs have no path, for example from {labels[i]!r} to "
+            f"{labels[j]!r}. Pass unreachable='mask' to leave such pairs out, 'hinge' to keep them far apart, or 'largest' "
+            "to keep the largest connected part."
+        )
 
 
 def path_provenance(digraph: Digraph, hops: bool) -> Provenance:

@@ -41,9 +41,8 @@ def shortest_paths(
     Parameters
     ----------
     graph : Digraph, or scipy sparse matrix of shape (N, N)
-        Each stored entry is an arc **from its row to its column** and its value the length; a stored zero is an
-        arc of length zero, inf is no arc. Among parallel arcs (repeated entries) the shortest counts. CSR is
-        used as it is; CSC, COO, LIL and DOK are converted.
+        Each stored entry is an arc **from its row to its column** and its value the length, zero too; inf is no arc.
+        Among parallel arcs (repeated entries) the shortest counts.
     sources : int or sequence of int, optional
         Where paths start, in any order, repeated or not. All nodes by default.
     reverse : bool, default=False
@@ -56,13 +55,10 @@ def shortest_paths(
     dtype : {float64, float32}, optional
         Type of the result: that of the array `out`, or else float64. Sums are always in float64.
     out : array of shape (n_sources, N), or path of a ``.npy`` file, optional
-        Where to put the result. A file is filled through a memory map under a temporary name and takes its own
-        name when complete; it may be larger than memory. If an error or Ctrl-C comes first, no file is left,
-        and an older one of that name stays as it was; an array is left partly filled.
-    n_jobs : int, optional
-        Threads; all cores by default. The result does not depend on it.
-    verbose : bool, int or "auto"
-        Progress line.
+        Where to put the result. A file may be larger than memory; it is written whole or not at all, while an array is
+        left partly filled by an error or Ctrl-C.
+    n_jobs, verbose
+        Threads (the result does not depend on them), and the progress line.
 
     Returns
     -------
@@ -72,9 +68,8 @@ def shortest_paths(
 
     Notes
     -----
-    The numbers are those of Dijkstra's algorithm to the last bit. They come faster from buckets than from a
-    heap, and faster still for eight nearby sources at a time: `finsler.kernels.paths` says how. Weights of
-    very different sizes, which do not suit buckets, go to a heap.
+    The numbers are those of Dijkstra's algorithm to the last bit, from buckets in place of a heap where the lengths suit
+    them, and for eight nearby sources at a time: `finsler.kernels.paths` says how.
 
     Examples
     --------
@@ -134,7 +129,7 @@ def _fill(
         if not hops:
             order = order[kernels.gather(arcs.indptr, arcs.indices, starts[order], 16 * n // count)]
     methods = _methods(arcs, place, limit, hops, many)
-    hopeless: set[int] = set()  # methods that gave up a row: spares the other blocks the attempt
+    unsuited: set[int] = set()  # methods that gave up a row: spares the other blocks the attempt
     # Blocks of 2 to 100 ms: long enough for a thread, and short enough for Ctrl-C and an even end.
     work = n + len(arcs.indices) // 4
     rows = int(np.clip(count // 16, 100_000 // work + 1, 4_000_000 // work + 1))
@@ -147,10 +142,10 @@ def _fill(
         nonlocal finished
         left = order[start:stop]
         for which, run in enumerate(methods):
-            if len(left) and which not in hopeless:
+            if len(left) and which not in unsuited:
                 done = run(starts[left], left, target)
                 if done == 0:
-                    hopeless.add(which)
+                    unsuited.add(which)
                 left = left[done:]
         with lock:
             finished += stop - start

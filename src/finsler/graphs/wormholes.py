@@ -8,6 +8,12 @@ way leaves the sheet at a boundary point b1 and comes back at a boundary point b
 long, where every path costs at least `bound` times its Euclidean length. If ``D_ij <= K_ij``, no way through
 a hole is shorter, and the pair is *consistent*. The middle leg is a straight line through space: a wormhole.
 
+The criterion alone certifies almost no pair that involves a boundary point, and so leaves the weights in several pieces,
+which have no common frame. Short pairs are consistent up to discretization: pass them as `keep`. On a sample the guarantee
+holds up to the spacing of the boundary points, since a way may cross the rim between two of them; superfluous ones only
+cost pairs. Soft weights leave much weight on wrong distances: on the Swiss roll with a hole the squared Procrustes
+correlation of the map with the truth is 0.80 without weights, 0.83 with soft and 0.99996 with hard ones.
+
 References
 ----------
 Rosman, Bronstein, Bronstein, Kimmel: Nonlinear dimensionality reduction by topologically constrained
@@ -72,29 +78,13 @@ def consistency_weights(
         Pairs that get weight 1 whatever the criterion says: a mask, the stored entries of a sparse matrix
         (such as the neighborhood graph), or a radius, which keeps ``D_ij < keep``. With ``symmetric=True``
         a pair kept one way is kept both ways, if both are reachable.
-    n_jobs : int, optional
-        Threads; all cores by default. The result does not depend on it.
-    verbose : bool, int or "auto"
-        Progress line.
+    n_jobs, verbose
+        Threads (the result does not depend on them), and the progress line.
 
     Returns
     -------
     ndarray of shape (n, n)
         Weights in [0, 1] with a zero diagonal, float32 if `D` is, float64 otherwise.
-
-    Notes
-    -----
-    The criterion alone certifies almost no pair that involves a boundary point, and so leaves the weights in
-    several pieces, which have no common frame. Short pairs are consistent up to discretization: pass them as
-    `keep`.
-
-    On a sample the guarantee holds up to the spacing of the boundary points, since a way may cross the rim
-    between two of them. Superfluous boundary points are harmless, they only cost pairs; missing ones are not.
-
-    Soft weights leave much weight on wrong distances: on the Swiss roll with a hole the squared Procrustes
-    correlation of the map with the truth is 0.80 without weights, 0.83 with soft and 0.99996 with hard ones.
-
-    Two min-plus products with b boundary points, O(n b^2 + n^2 b).
 
     Examples
     --------
@@ -117,24 +107,9 @@ def consistency_weights(
     rim = _boundary_indices(boundary, n)
     kept = _kept_pairs(keep, matrix)
     require_memory(matrix.itemsize * float(n) * n, f"A weight matrix for {n} points", "Use fewer points.")
-    there, back = np.array(matrix[:, rim], order="C"), np.array(matrix[rim], order="C")
-    there[rim, range(len(rim))] = back[range(len(rim)), rim] = 0  # whatever D has on its diagonal
-    if criterion == "intrinsic":
-        there, back = there.min(axis=1, keepdims=True), back.min(axis=0, keepdims=True)
-        across = np.zeros((1, 1), matrix.dtype)
-    else:
-        across = _straight_lengths(points, matrix, rim, bound)
-    weights = np.empty(matrix.shape, matrix.dtype)
+    across = None if criterion == "intrinsic" else _straight_lengths(points, matrix, rim, bound)
     progress = Progress("Consistent pairs", verbose)
-
-    def task(_: int, start: int, stop: int) -> None:
-        landed, rows = np.empty_like(there[start:stop]), weights[start:stop]
-        minplus(there[start:stop], across, landed)
-        minplus(landed, back, rows)
-        _compare(matrix[start:stop], rows, soft)
-        progress.update(f"rows up to {stop} of {n}")
-
-    map_blocks(task, [*range(0, n, BLOCK_ROWS), n], n_jobs)
+    weights = _certified(matrix, rim, across, soft, n_jobs, progress)
     if symmetric:
         _symmetrize(weights)
     if kept is not None:
@@ -144,6 +119,29 @@ def consistency_weights(
         weights[kept & reachable] = 1
     np.fill_diagonal(weights, 0)
     progress.close(f"{np.count_nonzero(weights == 1) / max(n * (n - 1), 1):.1%} of the pairs")
+    return weights
+
+
+def _certified(
+    D: Array, rim: NDArray[np.intp], across: Array | None, soft: bool, n_jobs: int | None, progress: Progress
+) -> Array:
+    """Weight of each pair by two min-plus products, O(n b^2 + n^2 b); ``across`` is the middle leg, None for 0."""
+    n = len(D)
+    there, back = np.array(D[:, rim], order="C"), np.array(D[rim], order="C")
+    there[rim, range(len(rim))] = back[range(len(rim)), rim] = 0  # whatever D has on its diagonal
+    if across is None:
+        there, back = there.min(axis=1, keepdims=True), back.min(axis=0, keepdims=True)
+        across = np.zeros((1, 1), D.dtype)
+    weights = np.empty(D.shape, D.dtype)
+
+    def task(_: int, start: int, stop: int) -> None:
+        landed, rows = np.empty_like(there[start:stop]), weights[start:stop]
+        minplus(there[start:stop], across, landed)
+        minplus(landed, back, rows)
+        _compare(D[start:stop], rows, soft)
+        progress.update(f"rows up to {stop} of {n}")
+
+    map_blocks(task, [*range(0, n, BLOCK_ROWS), n], n_jobs)
     return weights
 
 

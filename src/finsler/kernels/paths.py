@@ -32,10 +32,10 @@ from finsler.kernels import OPTIONS
 LANES = 8
 
 # Work allowed, a node. A batch of lanes that serves more than SLOW times the nodes is kept, but the next rows go
-# one by one: a service of LANES labels costs two to three of one. A row or batch that takes HOPELESS steps
+# one by one: a service of LANES labels costs two to three of one. A row or batch that takes GIVE_UP steps
 # (services, and buckets passed) is given up: only weights of very different sizes do that.
 SLOW = 4
-HOPELESS = 16
+GIVE_UP = 16
 
 
 @intrinsic
@@ -97,14 +97,14 @@ def gather(indptr, indices, starts, reach):
         if here[starts[i]] < 0:
             continue
         queue[0], seen[starts[i]], first, last = starts[i], i, 0, 1
-        room = LANES - found % LANES
-        while first < last and room > 0:
+        places = LANES - found % LANES
+        while first < last and places > 0:
             u = queue[first]
             first += 1
-            while here[u] >= 0 and room > 0:
+            while here[u] >= 0 and places > 0:
                 order[found], here[u] = here[u], again[here[u]]
                 found += 1
-                room -= 1
+                places -= 1
             for a in range(indptr[u], indptr[u + 1]):
                 if last >= reach:
                     break
@@ -161,7 +161,7 @@ def wheel(indptr, indices, weights, place, limit, starts, rows, out, labels, per
                 turn += 1
                 continue
             served += 1
-            if served + turn > HOPELESS * (n + 100):
+            if served + turn > GIVE_UP * (n + 100):
                 return done
             after = following[u]
             heads[turn & mask] = after

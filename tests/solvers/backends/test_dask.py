@@ -200,7 +200,9 @@ def test_many_points_with_gaps_start_from_landmarks(no_client, monkeypatch):
 
 def test_pivots_both_ways(no_client):
     arcs = random_array((60, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
-    from_pivots, to_pivots = graph_dask.pivot_distances(arcs, [5, 50, 7], chunks=2)
+    from_pivots, to_pivots = (
+        graph_dask.shortest_paths(arcs, [5, 50, 7], chunks=2, reverse=reverse) for reverse in (False, True)
+    )
     everything = paths.shortest_paths(arcs)
     assert np.array_equal(from_pivots.compute(), everything[[5, 50, 7]])
     assert np.allclose(to_pivots.compute(), everything[:, [5, 50, 7]].T)
