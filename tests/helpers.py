@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,46 @@ def random_problem(seed, n=12, m=3, kind="uniform"):
     if W is not None:
         np.fill_diagonal(W, 0)
     return X, D, W
+
+
+def random_dissimilarities(n, seed, unknown=0.0, weighted=False):
+    """Positive dissimilarities, some NaN, inf or of weight 0, and weights (or None)."""
+    rng = np.random.default_rng(seed)
+    D = rng.uniform(0.5, 2.0, (n, n))
+    W = rng.uniform(0.1, 3.0, (n, n)) if weighted else None
+    D[rng.random((n, n)) < unknown / 2] = np.nan
+    D[rng.random((n, n)) < unknown / 4] = np.inf
+    if W is not None:
+        W[rng.random((n, n)) < unknown / 4] = 0.0
+    np.fill_diagonal(D, 0.0)
+    return D, W
+
+
+def known_pairs(D, W):
+    """Ordered pairs that are known, as a set, and their weights."""
+    n = len(D)
+    W = np.ones((n, n)) if W is None else W
+    pairs = {p for p in itertools.permutations(range(n), 2) if np.isfinite(D[p]) and W[p] > 0}
+    return pairs, W
+
+
+def skew_equations(D, W):
+    """Explicit weighted least squares for the heights: one row sqrt(c) (h_j - h_i) = sqrt(c) A_ij a pair.
+
+    The weight comes from eliminating S numerically, not from the formula under test.
+    """
+    pairs, W = known_pairs(D, W)
+    rows, values = [], []
+    for i, j in sorted(pairs):
+        if i < j and (j, i) in pairs:
+            # Residual of min over S, at a = A + 1: (S + a - D_ij, S - a - D_ji) = (s + 1, s - 1).
+            s = (W[j, i] - W[i, j]) / (W[i, j] + W[j, i])
+            c = (W[i, j] * (s + 1) ** 2 + W[j, i] * (s - 1) ** 2) / 2
+            row = np.zeros(len(D))
+            row[j], row[i] = 1.0, -1.0
+            rows.append(np.sqrt(c) * row)
+            values.append(np.sqrt(c) * (D[i, j] - D[j, i]) / 2)
+    return np.array(rows), np.array(values)
 
 
 # A matrix with labels, as people write it.

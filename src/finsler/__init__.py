@@ -15,7 +15,7 @@ __all__, __getattr__, __dir__ = exports(
         "estimators.isomap": ["FinslerIsomap"],
         "embedding": ["Embedding"],
         "recipes": ["embed_matrix", "embed_graph", "embed_points"],
-        "geometry.asymmetry": ["asymmetry_report"],
+        "report": ["asymmetry_report"],
         "geometry.randers": ["randers_distances"],
         "models.compare": ["compare_models"],
         "learn.links": ["LinkPredictor"],

@@ -9,7 +9,6 @@ from finsler.embedding import Embedding as Embedding
 from finsler.errors import InputError as InputError
 from finsler.estimators.isomap import FinslerIsomap as FinslerIsomap
 from finsler.estimators.mds import FinslerMDS as FinslerMDS
-from finsler.geometry.asymmetry import asymmetry_report as asymmetry_report
 from finsler.geometry.randers import randers_distances as randers_distances
 from finsler.learn.digraph import DigraphEmbedding as DigraphEmbedding
 from finsler.learn.links import LinkPredictor as LinkPredictor
@@ -17,6 +16,7 @@ from finsler.models.compare import compare_models as compare_models
 from finsler.recipes import embed_graph as embed_graph
 from finsler.recipes import embed_matrix as embed_matrix
 from finsler.recipes import embed_points as embed_points
+from finsler.report import asymmetry_report as asymmetry_report
 
 __version__: str
 __all__: list[str]

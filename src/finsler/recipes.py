@@ -21,6 +21,7 @@ from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.distances import (
+    DENSE_NODES,
     POLICIES,
     WEIGHTINGS,
     graph_distances,
@@ -31,8 +32,6 @@ from finsler.graphs.pivots import PivotDistances, pivot_distances
 from finsler.solvers.backends.choose import is_dask_array
 from finsler.solvers.sparse.problem import ArcPairs
 from finsler.solvers.sparse.solver import sparse_smacof
-
-DENSE_NODES = 5000  # up to which method="auto" looks at all pairs
 
 
 def embed_matrix(

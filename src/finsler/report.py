@@ -1,1 +1,404 @@
-"""How asymmetric are the data, and how much of that can a map show?"""
+"""How asymmetric are the data, and how much of that can a map show?
+
+The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilarities`; the numbers are those of
+:mod:`finsler.geometry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from textwrap import fill
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from finsler._runtime import thread_count
+from finsler.data.matrix import as_dissimilarities
+from finsler.errors import InputError, check_count
+from finsler.geometry.asymmetry import (
+    QUANTILES,
+    RATIO_SAMPLE,
+    gradient_share,
+    ratio_quantiles,
+    symmetric_below,
+    triangles,
+)
+from finsler.geometry.components import graph_components
+from finsler.geometry.estimates import FEWEST_ROWS, Estimate, RowSurvey, gradient_share_of_rows, survey_rows
+from finsler.geometry.heights import heights_of_rows, solve_heights
+from finsler.geometry.pairs import Array, Pairs, Rows, Survey, components, strongly_connected, survey
+from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.distances import DENSE_NODES
+from finsler.graphs.paths import shortest_paths
+from finsler.graphs.sampled import sample_rows
+
+# Asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values.
+SYMMETRIC = 1e-6
+# Share of the asymmetry that must follow heights for a map to be recommended.
+MOSTLY_GRADIENT = 0.5
+# Share of triangles with a shorter detour from which D looks like similarities or flows.
+DOUBTFUL = 0.1
+SAMPLE = 50  # rows looked at of a graph too large for all
+
+
+class Row(NamedTuple):
+    """A line of the report: its name, what it says as a value, and in words."""
+
+    name: str
+    value: Any
+    text: str
+    noise: float | None = None  #: What chance alone would give, where that is known.
+
+
+@dataclass(frozen=True, eq=False)
+class AsymmetryReport:
+    """What `asymmetry_report` found; print it to read it. What the data do not define is None, or empty."""
+
+    n_points: int
+    n_rows: int | None  #: Points whose pairs, both ways, were looked at; None for all.
+    n_looked_at: int  #: Ordered pairs looked at, of which the counts below are.
+    n_pairs: int  #: Ordered pairs that are known.
+    missing: int  #: Ordered pairs that are NaN or have weight 0.
+    unreachable: int  #: Ordered pairs that are infinite, whatever their weight.
+    one_way: int  #: Unordered pairs known in one direction only.
+    component_sizes: tuple[int, ...]  #: Groups of points with no known pair between them, largest first.
+    strongly_connected: bool  #: Every point reaches every other one along known ordered pairs.
+    asymmetry: float | None  #: From 0, symmetric, to 1; over the pairs known both ways.
+    gradient_share: (
+        float | None
+    )  #: Part of the asymmetry that follows heights. From some rows, chance may put it below 0.
+    ratio_quantiles: dict[
+        float, float
+    ]  #: Of rho, the costlier over the cheaper way, where both are positive.
+    most_asymmetric: dict[str, Any] | None  #: from, to; there and back, of largest difference.
+    heights: Array  #: One a point: the high ones cost more to reach than to leave.
+    labels: list[Any]
+    random_state: int  #: Seed of what was sampled.
+    errors: dict[str, float] = field(
+        default_factory=dict
+    )  #: Standard errors of shares, by name, if `n_rows` is not None.
+    triangle_violations: float | None = None  #: Share of known triples i, j, k with D_ik > D_ij + D_jk.
+    triangles_checked: int = 0  #: Ordered triples whose three values are known, among those looked at.
+    triangles_sampled: bool = False  #: If not, all were looked at.
+    worst_triangle: dict[str, Any] | None = (
+        None  #: from, via, to; direct, detour and their difference excess.
+    )
+
+    @property
+    def components(self) -> int:
+        """Number of groups of points with no known pair between them."""
+        return len(self.component_sizes)
+
+    @property
+    def known_share(self) -> float:
+        """Share of the ordered pairs looked at that are known."""
+        return self.n_pairs / max(self.n_looked_at, 1)
+
+    @property
+    def cyclic_share(self) -> float | None:
+        """Part of the asymmetry that runs in circles: what does not follow heights."""
+        return None if self.gradient_share is None else 1.0 - self.gradient_share
+
+    @property
+    def alpha_asked(self) -> dict[float, float]:
+        """Alpha that a map needs to show each of the ratios: (rho - 1) / (rho + 1)."""
+        return {q: (rho - 1) / (rho + 1) for q, rho in self.ratio_quantiles.items()}
+
+    def is_significant(self, share: str) -> bool:
+        """Whether a share, given by its name, is above 0 by more than two standard errors."""
+        value = getattr(self, share)
+        return value is not None and value - 2 * self.errors.get(share, 0.0) > 0
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        if self.components > 1:
+            split = f"The points fall into {self.components:,} groups with no known pair between them"
+            return f"{split}: there is no common map, embed each group by itself."
+        if self.asymmetry is None:
+            where = "" if self.n_rows is None else " of these rows"
+            return f"No pair{where} is known both ways, so nothing tells how asymmetric the data is."
+        if self.asymmetry < SYMMETRIC or self.gradient_share is None:
+            aside = (
+                f"; pairs known one way only ({self.one_way:,}) say nothing about it" if self.one_way else ""
+            )
+            return f"The data is symmetric: use ordinary MDS, or alpha = 0{aside}."
+        amount, share = self._share("asymmetry"), self._share("gradient_share")
+        if self.errors and not self.is_significant("asymmetry"):
+            return f"The asymmetry is not significantly above 0 ({amount} of the squared dissimilarities): look at more rows."
+        amount = f"The asymmetry is {amount} of the squared dissimilarities"
+        rest = "the rest runs in circles, which no such map can show"
+        if self.errors and not self.is_significant("gradient_share"):
+            return f"{amount}, but what follows heights of it is not significantly above 0 ({share}); {rest}."
+        if self.gradient_share >= MOSTLY_GRADIENT:
+            return f"{amount}, and a Randers map of enough dimensions can show up to {share} of it."
+        return f"{amount}, but only {share} of it follows heights; {rest}."
+
+    def rows(self) -> list[Row]:
+        """Give the report line by line.
+
+        Examples
+        --------
+        >>> [row.text for row in asymmetry_report([[0, 2], [1, 0]]).rows() if row.name == "asymmetry"]
+        ['10 % of the squared dissimilarities']
+        """
+        looked = "" if self.n_rows is None else f" looked at, from and to {self.n_rows:,} points"
+        known = f"{self.n_pairs:,} of {self.n_looked_at:,}{looked} ({self._share('known_share')})"
+        rows = [
+            Row("pairs known", self.known_share, known),
+            Row("missing", self.missing, f"{self.missing:,}"),
+            Row("unreachable", self.unreachable, f"{self.unreachable:,}"),
+            Row("known one way only", self.one_way, f"{self.one_way:,} of {self.n_looked_at // 2:,} pairs"),
+            Row("connected", self.strongly_connected, self._connected()),
+            *self._asymmetry_rows(),
+        ]
+        if (share := self.triangle_violations) is not None:
+            seed = f"sampled triangles (random_state {self.random_state})"
+            doubt = "; are these similarities, or flows?" if share > DOUBTFUL else ""
+            which = seed if self.triangles_sampled else "triangles"
+            text = f"{_percent(share)} of {self.triangles_checked:,} {which}{doubt}"
+            rows.append(Row("shorter by a detour", share, text))
+        elif self.n_rows is None:
+            rows.append(Row("shorter by a detour", None, "no triangle is known"))
+        if (worst := self.worst_triangle) is not None:
+            detour = f"{worst['direct']:.6g}, by way of {worst['via']} {worst['detour']:.6g}"
+            rows.append(Row("worst detour", worst, f"{worst['from']} to {worst['to']}: {detour}"))
+        return rows
+
+    def _asymmetry_rows(self) -> list[Row]:
+        if self.asymmetry is None:
+            return [Row("asymmetry", None, "no pair is known both ways")]
+        if self.gradient_share is None:
+            return [Row("asymmetry", self.asymmetry, "none"), *self._ratio_rows()]
+        amount = f"{self._share('asymmetry')} of the squared dissimilarities{self._doubt('asymmetry')}"
+        heights = self._share("gradient_share") + self._doubt("gradient_share")
+        rows = [
+            Row("asymmetry", self.asymmetry, amount),
+            Row("of it follows heights", self.gradient_share, heights),
+            Row("of it runs in circles", self.cyclic_share, self._share("cyclic_share")),
+            *self._ratio_rows(),
+        ]
+        if (pair := self.most_asymmetric) is not None:
+            values = f"{pair['there']:.6g} there, {pair['back']:.6g} back"
+            rows.append(Row("most asymmetric", pair, f"{pair['from']} to {pair['to']}: {values}"))
+        if self.gradient_share > SYMMETRIC and self.is_significant("gradient_share"):
+            for name, i in ("hardest", np.argmax(self.heights)), ("easiest", np.argmin(self.heights)):
+                text = f"{self.labels[i]} (height {self.heights[i]:+.4g})"
+                rows.append(Row(f"{name} to reach", self.labels[i], text))
+        return rows
+
+    def _ratio_rows(self) -> list[Row]:
+        if not self.ratio_quantiles:
+            return []
+        ratios, alphas = self.ratio_quantiles, self.alpha_asked
+        names = "median {}, 90 % up to {}, 99 % up to {}, largest {}"
+        text = names.format(*(f"{x:.3g}" for x in ratios.values()))
+        asked = ", ".join(f"{x:.2f}" for x in alphas.values())
+        return [Row("costlier : cheaper way", ratios, text), Row("alpha it asks for", alphas, asked)]
+
+    def _connected(self) -> str:
+        if self.components > 1:
+            sizes = ", ".join(map(str, self.component_sizes[:5])) + (", …" if self.components > 5 else "")
+            return f"no: {self.components:,} groups, of {sizes} points"
+        return "yes, both ways" if self.strongly_connected else "yes, but not both ways"
+
+    def _share(self, name: str) -> str:
+        """Share in percent, no less than 0 and no more than 100, with its error if it has one."""
+        error = self.errors.get("gradient_share" if name == "cyclic_share" else name)
+        share = min(1.0, max(0.0, getattr(self, name)))
+        return _percent(share) if error is None else f"{100 * share:.3g} ± {100 * error:.2g} %"
+
+    def _doubt(self, name: str) -> str:
+        return ", not significantly above 0" if self.errors and not self.is_significant(name) else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the report as plain Python numbers, strings, lists and dicts, ready for JSON.
+
+        Examples
+        --------
+        >>> asymmetry_report([[0, 2], [1, 0]]).to_dict()["heights"]
+        [-0.25, 0.25]
+        """
+        made = ("components", "known_share", "cyclic_share", "alpha_asked", "verdict")
+        names = [*(field.name for field in fields(self)), *made]
+        return {name: _plain(getattr(self, name)) for name in names}
+
+    def __str__(self) -> str:
+        body = "\n".join(f"  {row.name:<24}{row.text}" for row in self.rows())
+        return f"Asymmetry of {self.n_points:,} points\n{body}\n{fill(self.verdict, 84)}"
+
+
+def asymmetry_report(
+    data: Any,
+    weights: Any = None,
+    *,
+    labels: Sequence[Any] | None = None,
+    diagonal: str = "check",
+    hops: bool = False,
+    sample: int | None = None,
+    random_state: int | None = 0,
+    max_triangles: int = 200_000,
+    n_jobs: int | None = None,
+) -> AsymmetryReport:
+    """Tell whether the data is asymmetric, and whether in a way that a map can show.
+
+    Parameters
+    ----------
+    data : array-like or DataFrame of shape (n_points, n_points), Dissimilarities, or Digraph
+        Dissimilarities **from row to column**, checked as for a map; but NaN (missing) and inf (unreachable) are counted,
+        not refused. Of a graph, the lengths of its shortest paths.
+    weights : array-like of the same shape, optional
+        Weight of each ordered pair, 0 for unknown.
+    labels : sequence, optional
+        Names of the points; by default those that the data bring, or 0, 1, 2, …
+    diagonal : {"check", "ignore"}
+        Refuse a diagonal that is not zero, or ignore it.
+    hops : bool
+        Count the arcs of a graph instead of adding their lengths.
+    sample : int, optional
+        Look only at the pairs from and to so many points, drawn at random; by default at all, or at 50 of a graph with
+        more than 5,000 nodes. Shares then have standard errors, and triangles are not looked at.
+    random_state : int, optional
+        Seed of what is sampled: points, triangles, and ratios beyond two million pairs. None draws one and tells it.
+    max_triangles : int
+        Check all ordered triples if there are no more than this, else sample so many.
+    n_jobs : int, optional
+        Threads, all cores by default. The result does not depend on it.
+
+    Returns
+    -------
+    AsymmetryReport
+        Prints as a short text; ``rows()`` gives it line by line, and ``to_dict()`` is ready for JSON.
+
+    Examples
+    --------
+    >>> report = asymmetry_report([[0, 3, 5], [1, 0, 3], [1, 1, 0]], labels=["sea", "hill", "top"])
+    >>> report.heights
+    array([-1.,  0.,  1.])
+    >>> print(report.verdict)
+    The asymmetry is 26.1 % of the squared dissimilarities, and a Randers map of enough dimensions can show up to
+    100 % of it.
+    """
+    fresh = int(np.random.SeedSequence().generate_state(1)[0])
+    seed = check_count("random_state", fresh if random_state is None else random_state, 0)
+    most = check_count("max_triangles", max_triangles, 0)
+    thread_count(n_jobs)  # refuses what is no number of threads
+    if hasattr(data, "adj") or hasattr(data, "get_edgelist"):  # networkx, igraph
+        data = as_digraph(data)
+    rows: Rows | None = None
+    if isinstance(data, Digraph):
+        if weights is not None or labels is not None:
+            raise InputError(
+                "A graph carries its own labels, and its pairs have no weights; do not pass them."
+            )
+        n, names = data.n_nodes, data.nodes
+        k = _rows_to_draw(SAMPLE if sample is None and n > DENSE_NODES else sample, n)
+        if k is not None:
+            rows = sample_rows(data, k, hops=hops, random_state=seed, n_jobs=n_jobs)
+            groups = graph_components(data.matrix)
+            strong = not graph_components(data.matrix, "strong").any()
+        else:
+            D = shortest_paths(data, method="bfs" if hops else "auto", n_jobs=n_jobs)
+            checked = as_dissimilarities(D, labels=names, missing="mask", name="the distances of the graph")
+    else:
+        checked = as_dissimilarities(data, weights, labels=labels, missing="mask", diagonal=diagonal)
+        n, names = checked.n_points, checked.labels or list(range(checked.n_points))
+        k = _rows_to_draw(sample, n)
+    if rows is None:
+        pairs = Pairs.of(checked.matrix, checked.weights, n_jobs)
+        groups, strong = components(pairs, "either"), strongly_connected(pairs)
+        if k is not None:
+            rows = pairs.rows(np.sort(np.random.default_rng(seed).choice(n, k, replace=False)))
+    return AsymmetryReport(
+        n_points=n,
+        n_rows=k,
+        component_sizes=tuple(np.sort(np.bincount(groups))[::-1].tolist()),
+        strongly_connected=strong,
+        labels=names,
+        random_state=seed,
+        **(_of_pairs(pairs, names, seed, most) if rows is None else _of_rows(rows, names, seed)),
+    )
+
+
+def _rows_to_draw(sample: int | None, n: int) -> int | None:
+    """How many of n rows to look at; None for all."""
+    k = n if sample is None else check_count("sample", sample, FEWEST_ROWS)
+    return k if k < n else None
+
+
+def _of_pairs(pairs: Pairs, labels: list[Any], seed: int, max_triangles: int) -> dict[str, Any]:
+    """What all pairs tell."""
+    n, found = pairs.n, survey(pairs)
+    heights = solve_heights(pairs, found)
+    asymmetry = None if not found.both else found.skew / found.total if found.total > 0 else 0.0
+    defined = asymmetry is not None and asymmetry > symmetric_below(pairs.rounding)
+    seen = triangles(pairs, max_triangles, seed)
+    worst = None
+    if seen.worst is not None:
+        worst = {name: labels[i] for name, i in zip(("from", "via", "to"), seen.worst, strict=True)}
+        worst.update(direct=seen.direct, detour=seen.detour, excess=seen.direct - seen.detour)
+    i, j = found.widest
+    return {
+        **_counts(found, n * (n - 1)),
+        "asymmetry": asymmetry,
+        "gradient_share": gradient_share(found, heights) if defined else None,
+        "ratio_quantiles": ratio_quantiles(pairs, found, seed),
+        "triangle_violations": seen.violated,
+        "triangles_checked": seen.checked,
+        "triangles_sampled": seen.sampled,
+        "worst_triangle": worst,
+        "most_asymmetric": _widest(labels, i, j, float(pairs.D[i, j]), float(pairs.D[j, i])),
+        "heights": heights,
+    }
+
+
+def _of_rows(rows: Rows, labels: list[Any], seed: int) -> dict[str, Any]:
+    """What the pairs from and to some points tell, which stand for all."""
+    found, share = survey_rows(rows, RATIO_SAMPLE, seed), Estimate(None, None)
+    asymmetry = found.asymmetry
+    if found.both and asymmetry.value is None:  # All of them are zero.
+        asymmetry = Estimate(0.0)
+    if asymmetry.value is not None and asymmetry.value > symmetric_below(rows.rounding):
+        share = gradient_share_of_rows(rows)
+    estimates = {"known_share": found.known_share, "asymmetry": asymmetry, "gradient_share": share}
+    quantiles = np.quantile(found.ratios, QUANTILES).tolist() if len(found.ratios) else []
+    return {
+        **_counts(found, found.looked_at),
+        "asymmetry": asymmetry.value,
+        "gradient_share": share.value,
+        "errors": {name: error for name, (_, error) in estimates.items() if error is not None},
+        "ratio_quantiles": dict(zip(QUANTILES, quantiles, strict=False)),
+        "most_asymmetric": _widest(labels, *found.widest),
+        "heights": heights_of_rows(rows)[0],
+    }
+
+
+def _counts(found: Survey | RowSurvey, looked_at: int) -> dict[str, int]:
+    missing = looked_at - found.known - found.unreachable
+    return {
+        "n_looked_at": looked_at,
+        "n_pairs": found.known,
+        "missing": missing,
+        "unreachable": found.unreachable,
+        "one_way": found.one_way,
+    }
+
+
+def _widest(labels: list[Any], i: int, j: int, there: float, back: float) -> dict[str, Any] | None:
+    """Pair of the largest difference, unless there is none."""
+    return {"from": labels[i], "to": labels[j], "there": there, "back": back} if there > back else None
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %" if share == 0 or share >= 1e-3 else "less than 0.1 %"
+
+
+def _plain(value: Any) -> Any:
+    """Turn a value into what JSON knows."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -14,7 +14,6 @@ from finsler.cli.errors import say
 from finsler.cli.options import given, stdin_or
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import (
-    DIAGONAL_TOLERANCE,
     Dissimilarities,
     as_dissimilarities,
 )
@@ -24,11 +23,11 @@ from finsler.data.tables import Table, read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError
 from finsler.estimators.mds import FinslerMDS
-from finsler.geometry.asymmetry import asymmetry_report, asymmetry_shown
+from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.randers import randers_distances
+from finsler.graphs.digraph import Digraph
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
-from finsler.graphs.paths import shortest_paths
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 
@@ -111,22 +110,18 @@ def read_input(file: str, reading: Reading) -> Table:
     return table
 
 
-def plain_distances(table: Table, reading: Reading) -> tuple[Array, list[Any] | None]:
-    """All distances with their labels, for a look at them: NaN where missing, inf where there is no way."""
+def report_data(table: Table, reading: Reading) -> Digraph | Dissimilarities:
+    """What a report looks at: gaps are counted, not refused."""
     if table.graph is not None:
         if reading.unreachable:
             raise InputError(
                 "does not go with a report of edges, which counts the pairs without a path.",
                 argument="unreachable",
             )
-        method: Any = "bfs" if reading.hops else "auto"
-        D = shortest_paths(table.graph.matrix, method=method, n_jobs=reading.n_jobs, verbose=reading.verbose)
-        return D, table.graph.nodes
+        return table.graph
     if table.kind == "points":
-        data = _point_distances(table, reading)
-        return data.matrix, data.labels
-    assert table.values is not None
-    return _from_counts(table, reading) if reading.similarity else table.values, table.labels
+        return _point_distances(table, reading)
+    return _matrix_distances(table, replace(reading, missing="mask"))
 
 
 def prepare(table: Table, reading: Reading) -> Dissimilarities:
@@ -157,33 +152,16 @@ def prepare(table: Table, reading: Reading) -> Dissimilarities:
 
 def _matrix_distances(table: Table, reading: Reading) -> Dissimilarities:
     assert table.values is not None
-    D = _from_counts(table, reading) if reading.similarity else _without_diagonal(table, reading)
+    if reading.diagonal == "use" and not reading.similarity:
+        raise InputError("use goes with --similarity transition or linear.", argument="diagonal")
+    D = _from_counts(table, reading) if reading.similarity else table.values
     missing = reading.missing or ("mask" if reading.similarity else "raise")
     plain = Dissimilarities(D, None, table.labels)
     W = None if reading.weights is None else _read_weights(reading.weights, reading.encoding, plain)
-    data = as_dissimilarities(D, W, labels=table.labels, missing=missing, name=table.name)
+    diagonal = "ignore" if reading.diagonal == "ignore" else "check"
+    data = as_dissimilarities(D, W, labels=table.labels, missing=missing, diagonal=diagonal, name=table.name)
     facts = data.provenance.having(kind="matrix", similarity=reading.similarity or "")
     return replace(data, provenance=facts)
-
-
-def _without_diagonal(table: Table, reading: Reading) -> Array:
-    """The matrix with a zero diagonal; where it holds anything else, the user must say that it means nothing."""
-    assert table.values is not None
-    if reading.diagonal == "use":
-        raise InputError("use goes with --similarity transition or linear.", argument="diagonal")
-    D = table.values.copy()
-    diagonal = np.diagonal(D).copy()
-    np.fill_diagonal(D, 0)
-    largest = np.max(np.abs(D), where=np.isfinite(D), initial=0)
-    wrong = np.flatnonzero(np.abs(np.nan_to_num(diagonal, nan=0.0)) > DIAGONAL_TOLERANCE * largest)
-    if wrong.size and reading.diagonal != "ignore":
-        i = int(wrong[0])
-        point = f"point {i + 1}" if table.labels is None else repr(table.labels[i])
-        raise InputError(
-            f"{table.name}: the diagonal is not zero: from {point} to itself it is {diagonal[i]:g}. If it means nothing, "
-            "--diagonal ignore; if these are counts or similarities, --similarity gravity (or transition, rank, linear)."
-        )
-    return D
 
 
 class _Frame:
@@ -339,15 +317,14 @@ def solve(data: Dissimilarities, fitting: Fitting) -> Embedding:
 
 def asymmetry_line(data: Dissimilarities, result: Embedding, jobs: int | None) -> str | None:
     """How much of the asymmetry the map shows, beside what heights could; None if that is undefined, or long to find out."""
-    if data.n_points > SHOWN_UP_TO or (data.matrix < 0).any():  # bounds
+    if data.n_points > SHOWN_UP_TO:
         return None
-    shown = asymmetry_shown(data.matrix, data.weights, result.coordinates @ result.drift).share
-    report = asymmetry_report(data.matrix, data.weights, max_triangles=1, n_jobs=jobs)
-    if shown is None or report.gradient_share is None:
+    found = asymmetry_shown(data.matrix, data.weights, result.coordinates @ result.drift, n_jobs=jobs)
+    if found.share is None or found.available is None:
         return None
-    shown = max(shown, 0.0)
-    line = f"  shows {100 * shown:.3g} % of the asymmetry; up to {100 * report.gradient_share:.3g} % can be shown"
-    if report.gradient_share - shown > 0.2:
+    shown = max(found.share, 0.0)
+    line = f"  shows {100 * shown:.3g} % of the asymmetry; up to {100 * found.available:.3g} % can be shown"
+    if found.available - shown > 0.2:
         line += f": try n_components={result.n_components + 1}"
     return line
 

@@ -31,8 +31,8 @@ def write_demo(folder: Path, *, force: bool, quiet: bool) -> None:
 
     from finsler.cli import output
     from finsler.datasets.flights import load_flight_hours
-    from finsler.geometry.asymmetry import asymmetry_report
     from finsler.recipes import embed_matrix
+    from finsler.report import asymmetry_report
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder.")

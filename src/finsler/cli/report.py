@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ Sample = Annotated[
     opt.number(
         opt.DATA,
         "--sample",
-        text="Look at the ways from and to N nodes of a graph only.",
+        text="Look at the ways from and to N nodes only.",
         default="50 beyond 5,000 nodes",
     ),
 ]
@@ -45,15 +45,12 @@ def report(
     json: opt.Json = False,
 ) -> None:
     """Report how asymmetric the data are, and how much of that a map can show. No map is made."""
-    from finsler.cli import data, output, sparse
-    from finsler.geometry.asymmetry import asymmetry_report
+    from finsler.cli import data, output
+    from finsler.report import asymmetry_report
 
     reading = data.Reading.of(context)
     table = data.read_input(file, reading)
-    found: Any = sparse.report(table, reading, sample)
-    if found is None:
-        D, labels = data.plain_distances(table, reading)
-        found = asymmetry_report(D, labels=labels, n_jobs=n_jobs)
+    found = asymmetry_report(data.report_data(table, reading), hops=hops, sample=sample, n_jobs=n_jobs)
     if json:
         output.print_json(found.to_dict())
     else:

@@ -6,17 +6,10 @@ from finsler.cli.data import Fitting, Reading
 from finsler.data.tables import Table
 from finsler.embedding import Embedding
 from finsler.errors import InputError
-from finsler.graphs.sampled import (
-    SampledAsymmetry,
-    SampledScores,
-    sample_rows,
-    sampled_asymmetry,
-    sampled_scores,
-)
+from finsler.graphs.sampled import SampledScores, sample_rows, sampled_scores
 from finsler.recipes import DENSE_NODES, sparse_map
 
 HELD_OUT = 20  # rows that a map is scored on
-ROWS = 50  # rows that a report looks at
 
 
 def is_sparse(table: Table, method: str, n_pivots: int | None) -> bool:
@@ -76,20 +69,3 @@ def solve(
     return found.embedding, sampled_scores(
         found.embedding.coordinates, found.embedding.drift, rows, weighting=reading.weighting
     )
-
-
-def report(table: Table, reading: Reading, sample: int | None) -> SampledAsymmetry | None:
-    """Report from some rows of a large graph; None if all pairs can be looked at."""
-    if table.graph is None or (sample is None and table.graph.n_nodes <= DENSE_NODES):
-        if sample is not None:
-            raise InputError(f"goes with edges; {table.name} is read as {table.kind}.", argument="sample")
-        return None
-    if reading.unreachable:
-        raise InputError(
-            "does not go with a report of edges, which counts the pairs without a path.",
-            argument="unreachable",
-        )
-    rows = sample_rows(
-        table.graph, sample or ROWS, hops=reading.hops, n_jobs=reading.n_jobs, verbose=reading.verbose
-    )
-    return sampled_asymmetry(rows)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from finsler._runtime import Progress, drop_pages
 from finsler.data.matrix import (
+    MISSING,
     RowsFound,
     as_float_array,
     check_rows,
@@ -17,7 +18,7 @@ from finsler.data.matrix import (
     check_weight_rows,
     check_whole,
 )
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_choice
 
 Array = NDArray[Any]
 
@@ -67,8 +68,7 @@ def as_raw_dissimilarities(
     >>> data.weighted, data.weights is None
     (True, True)
     """
-    if missing not in ("raise", "mask", "hinge"):
-        raise InputError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+    check_choice("missing", missing, MISSING)
     for matrix, what in ((D, name), (weights, "weights")):
         if matrix is not None and np.asarray(matrix).dtype.kind not in "biuf":
             as_float_array(matrix[:1], what)  # says what is wrong with it

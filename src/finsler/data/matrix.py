@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from finsler._runtime import require_memory
 from finsler.data.labels import plain_label
 from finsler.data.provenance import Provenance
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.components import matrix_components
 
 Array = NDArray[Any]
 
+MISSING = ("raise", "mask", "hinge")  # what can be done with NaN and inf
 # Diagonals computed in floating point are not exactly zero; below this share of the largest entry they count as zero.
 DIAGONAL_TOLERANCE = 1e-6
 # Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
@@ -83,6 +85,7 @@ def as_dissimilarities(
     labels: Sequence[Any] | None = None,
     missing: str = "raise",
     far: float | None = None,
+    diagonal: str = "check",
     name: str = "D",
 ) -> Dissimilarities:
     """Check a matrix of dissimilarities and keep it with its weights and labels. Nothing is modified.
@@ -101,6 +104,8 @@ def as_dissimilarities(
         "hinge", give NaN weight 0 and take inf for "at least ``far``", which costs only where the map is closer.
     far : float, optional
         How far unreachable pairs are at least; the largest finite dissimilarity by default.
+    diagonal : {"check", "ignore"}
+        Refuse a diagonal that is not zero, or set it to zero.
     name : str
         What error messages call ``D``.
 
@@ -111,8 +116,8 @@ def as_dissimilarities(
     array([[0., 2.],
            [3., 0.]])
     """
-    if missing not in ("raise", "mask", "hinge"):
-        raise InputError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+    check_choice("missing", missing, MISSING)
+    check_choice("diagonal", diagonal, ("check", "ignore"))
     if far is not None and not (missing == "hinge" and 0 < far < np.inf):
         raise InputError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
     if isinstance(D, Dissimilarities):
@@ -125,6 +130,9 @@ def as_dissimilarities(
     matrix = as_float_array(D, name)
     check_square(matrix, name)
     n = len(matrix)
+    if diagonal == "ignore" and np.diagonal(matrix).any():
+        matrix = matrix.copy()
+        np.fill_diagonal(matrix, 0)
     if labels is not None:
         labels = [plain_label(label) for label in labels]
         if len(labels) != n:
@@ -180,6 +188,10 @@ def check_square(matrix: Array, name: str) -> None:
 
 def as_float_array(values: ArrayLike, name: str) -> Array:
     """Array of float32 or float64 with the numbers in ``values``, or a ``TypeError`` that shows the first non-number."""
+    if isinstance(values, str | os.PathLike):
+        raise InputTypeError(
+            f"{name} is the path {os.fspath(values)!r}: read the file first, say with pandas.read_csv."
+        )
     if hasattr(values, "toarray"):
         raise InputTypeError(
             f"{name} is a sparse matrix: Sparse data was passed, but dense data is required here, because absent "
@@ -396,5 +408,5 @@ def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], st
         i = int(np.argmax(off))
         raise InputError(
             f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]}. If {name} "
-            "holds similarities, convert them; if the diagonal means nothing, set it to 0."
+            "holds similarities, convert them; if the diagonal means nothing, set it to 0 (diagonal='ignore')."
         )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from finsler.geometry.heights import heights_of_rows
-from finsler.geometry.pairs import Array, Rows
+from finsler.geometry.pairs import Array, Rows, harmonic
 
 FEWEST_ROWS = 4  # so that heights can be fitted to half of the rows and tried on the others
 
@@ -41,6 +41,61 @@ def ratio_of_rows(top: Array, bottom: Array, n: int) -> Estimate:
         return Estimate(value, 0.0 if k == n else None)
     spread = float(((top - value * bottom) ** 2).sum()) * k / (k - 1)
     return Estimate(value, sqrt((1 - k / n) * spread) / total)
+
+
+class RowSurvey(NamedTuple):
+    """What the pairs of some rows tell. Counts are of the pairs looked at, each counted once."""
+
+    looked_at: int  #: Ordered pairs.
+    known: int
+    unreachable: int
+    one_way: int  #: Unordered pairs known one way only.
+    both: int  #: Ordered pairs known both ways.
+    known_share: Estimate
+    asymmetry: Estimate  #: Sum of c A^2 over that of w D^2, pairs known both ways.
+    ratios: Array  #: The larger over the smaller of the two directions, of as many pairs as were asked for.
+    widest: tuple[int, int, float, float]  #: Pair of the largest difference: from, to, there and back.
+
+
+def survey_rows(rows: Rows, most_ratios: int, random_state: int = 0) -> RowSurvey:
+    """Count and sum the pairs of some rows in one pass."""
+    n, k, rng = rows.n_points, len(rows.sources), np.random.default_rng(random_state)
+    once = np.ones(n)
+    once[rows.sources] = 0.5  # Pairs among the sources come twice.
+    counts, sums = np.zeros(4), np.zeros((3, k))  # sums: known, skew, total
+    ratios: list[Array] = []
+    widest = (0, 0, 0.0, 0.0)
+    for there, (ahead, back, w, v) in rows.blocks():
+        own = np.arange(there.start, there.stop) == rows.sources[:, None]
+        sides = rows.ahead[:, there], rows.back[:, there]
+        endless = sum((~own & (np.isinf(side) | (side < 0))).astype(int) for side in sides)
+        both = (w > 0) & (v > 0)
+        known = (w > 0).astype(int) + (v > 0)
+        counts += [float((part * once[there]).sum()) for part in (known, endless, known == 1, 2 * both)]
+        skew = np.where(both, ahead - back, 0.0) / 2
+        squares = np.where(both, w * ahead**2 + v * back**2, 0.0) / 2
+        sums += [part.sum(axis=1) for part in (known / 2, harmonic(w, v) * skew**2, squares)]
+        s, t = np.unravel_index(np.argmax(np.abs(skew)), skew.shape)
+        if 2 * abs(skew[s, t]) > widest[2] - widest[3]:
+            i, j, d, e = int(rows.sources[s]), there.start + int(t), float(ahead[s, t]), float(back[s, t])
+            widest = (i, j, d, e) if d > e else (j, i, e, d)
+        keep = both & (ahead > 0) & (back > 0)
+        if k * n > most_ratios:
+            keep &= rng.random(keep.shape) < most_ratios / (k * n)
+        a, b = ahead[keep], back[keep]
+        ratios.append(np.maximum(a, b) / np.minimum(a, b))
+    n_known, n_endless, n_one_way, n_both = (round(count) for count in counts.tolist())
+    return RowSurvey(
+        looked_at=k * (n - 1) + k * (n - k),
+        known=n_known,
+        unreachable=n_endless,
+        one_way=n_one_way,
+        both=n_both,
+        known_share=ratio_of_rows(sums[0], np.full(k, max(n - 1, 1)), n),
+        asymmetry=ratio_of_rows(sums[1], sums[2], n),
+        ratios=np.concatenate(ratios),
+        widest=widest,
+    )
 
 
 def missed_by_rows(rows: Rows, shown: Array) -> tuple[Array, Array]:

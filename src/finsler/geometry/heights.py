@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
+from finsler.geometry.components import graph_components
 from finsler.geometry.pairs import Array, Pairs, Rows, Survey, components, harmonic, survey
 from finsler.kernels import asymmetry as kernels
 
@@ -67,12 +67,12 @@ def solve_heights(pairs: Pairs, found: Survey) -> Array:
     """Solve L(c) h = flow, with mean 0 on each component of the pairs known both ways."""
     n = pairs.n
     if found.both == n * (n - 1) and found.least == found.most:  # The closed form A.mean(axis=0).
-        return found.flow * (pairs.unit / (n * found.most)) if n > 1 else found.flow
+        return found.flow / (n * found.most) if n > 1 else found.flow
     if found.both <= 2 * SPARSE_PAIRS * n:
         weights = sparse.vstack(pairs.map(partial(_weight_rows, pairs)), format="csr")
-        return pairs.unit * solve_laplacian(weights, found.flow)
+        return solve_laplacian(weights, found.flow)
     group, multiply = components(pairs, "both"), partial(_times_laplacian, pairs)
-    return pairs.unit * _solve(multiply, found.flow, found.degree, group, SOLVED, 1000)
+    return _solve(multiply, found.flow, found.degree, group, SOLVED, 1000)
 
 
 def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
@@ -98,7 +98,7 @@ def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
         flow += share @ arriving[there]
     h, group = np.zeros(n), np.full(n, -1)
     h[sources] = solve_laplacian(weights, flow + arriving[sources])
-    group[sources] = connected_components(sparse.csr_array(weights), directed=False)[1]
+    group[sources] = graph_components(sparse.csr_array(weights))
     for there, _, c in rows.skew():
         outer = np.flatnonzero((place[there] < 0) & (degree[there] > 0))
         at = there.start + outer
@@ -130,7 +130,7 @@ def solve_laplacian(weights: Any, flow: Array, *, ridge: float = 0.0, tol: float
     Without ridge the heights have the mean 0 on each component.
     """
     degree = np.asarray(weights.sum(axis=1)).ravel() + ridge
-    group = None if ridge else connected_components(sparse.csr_array(weights), directed=False)[1]
+    group = None if ridge else graph_components(sparse.csr_array(weights))
     return _solve(lambda x: degree * x - weights @ x, flow, degree, group, tol, max(10 * len(flow), 1000))
 
 

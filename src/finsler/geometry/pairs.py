@@ -1,19 +1,21 @@
-"""Ordered pairs of points: read by tiles or by rows, summed up in one pass, and followed from point to point."""
+"""Ordered pairs of points: read by tiles or by rows, summed up in one pass, and followed from point to point.
+
+All of it works on checked arrays, see :mod:`finsler.data.matrix`: from row to column, weight 0 for unknown. Whatever is
+NaN, infinite or a bound (negative) counts as unknown, too, and the diagonal is never looked at.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import frexp
-from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler import _runtime as runtime
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError
 from finsler.geometry.components import Linked, linked_components, reached
 from finsler.kernels import asymmetry as kernels
 
@@ -27,25 +29,25 @@ CELLS = 1 << 20  # pairs of some rows looked at in one go, which bounds the memo
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Checked input, read by tiles. `unit` and `w_unit`, powers of 2, bring values and weights to about 1."""
+    """All pairs of checked data, read by tiles. `unit`, a power of 2, brings their weights to about 1."""
 
-    D: np.ndarray
-    W: np.ndarray | None
-    labels: list[Any]
+    D: Array
+    W: Array | None
     unit: float
-    w_unit: float
     n_jobs: int | None
 
     @classmethod
     def of(cls, D: Any, weights: Any = None, n_jobs: int | None = None) -> Pairs:
-        """Read checked arrays; pairs that are NaN, infinite or bounds (negative) count as unknown."""
+        """Read arrays."""
         D, W = np.asarray(D), None if weights is None else np.asarray(weights)
         if D.ndim != 2 or D.shape[0] != D.shape[1] or (W is not None and W.shape != D.shape):
             raise InputError(
                 f"D must be square and weights of its shape; got {D.shape}, {np.shape(weights)}."
             )
-        largest = 1.0 if W is None else max((float(row.max()) for row in W), default=1.0)
-        return cls(D, W, [], 1.0, 2.0 ** frexp(largest)[1] if 0 < largest < np.inf else 1.0, n_jobs)
+        largest = 0.0
+        for i, row in enumerate(() if W is None else W):
+            largest = max(largest, float(row[:i].max(initial=0)), float(row[i + 1 :].max(initial=0)))
+        return cls(D, W, 2.0 ** min(frexp(largest)[1], 1023), n_jobs)
 
     @property
     def n(self) -> int:
@@ -57,20 +59,20 @@ class Pairs:
         """Relative rounding error of the values."""
         return float(np.finfo(self.D.dtype if self.D.dtype.kind == "f" else float).eps)
 
-    def at(self, i: Any, j: Any) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, i: Any, j: Any) -> tuple[Array, Array]:
         """Values and weights from i to j, for whatever indexes an array; weight 0 is unknown."""
-        with np.errstate(over="ignore", invalid="ignore"):  # The diagonal may hold anything.
-            d = np.asarray(self.D[i, j], dtype=np.float64) / self.unit
+        d = np.asarray(self.D[i, j], dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # The diagonal may hold anything.
             w = (np.isfinite(d) & (d >= 0)).astype(np.float64)
-            return d, w if self.W is None else w * (self.W[i, j] / self.w_unit)
+            return d, w if self.W is None else w * (self.W[i, j] / self.unit)
 
-    def tiles(self, start: int, stop: int, first: int = 0) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    def tiles(self, start: int, stop: int, first: int = 0) -> Iterator[tuple[slice, list[Array]]]:
         """Columns, and [values there, back, weights there, back], of a block of rows; the diagonal is 0."""
         rows = slice(start, stop)
         for left in range(first, self.n, BLOCK):
             columns = slice(left, min(left + BLOCK, self.n))
             (d_there, w_there), (d_back, w_back) = self.at(rows, columns), self.at(columns, rows)
-            tile = [np.ascontiguousarray(a) for a in (d_there, d_back.T, w_there, w_back.T)]
+            tile = [np.array(a, order="C") for a in (d_there, d_back.T, w_there, w_back.T)]
             if left == start:
                 for a in tile:
                     np.fill_diagonal(a, 0.0)
@@ -84,24 +86,9 @@ class Pairs:
 
     def map(self, task: Callable[[int, int], T]) -> list[T]:
         """Run ``task(start, stop)`` on the blocks of rows, with threads."""
-        return runtime.map_blocks(lambda _, *block: task(*block), _edges(self.n), self.n_jobs)
-
-
-def check_pairs(D: Any, weights: Any, labels: Sequence[Any] | None, n_jobs: int | None) -> Pairs:
-    """Refuse what is no matrix of dissimilarities, or of weights, and say where."""
-    matrix, index = _matrix("D", D)
-    names = list(range(len(matrix)) if index is None else index) if labels is None else list(labels)
-    if len(names) != len(matrix):
-        raise InputError(f"labels has {len(names)} names for {len(matrix)} points; give one to each.")
-    unit = _unit("D", matrix, names, n_jobs)
-    if weights is None:
-        return Pairs(matrix, None, names, unit, 1.0, n_jobs)
-    W, w_index = _matrix("weights", weights)
-    if W.shape != matrix.shape:
-        raise InputError(f"weights has shape {W.shape} and D {matrix.shape}; give a weight to each pair.")
-    if index is not None and w_index is not None and index != w_index:
-        raise InputError("weights and D have different row labels; use weights.loc[D.index, D.columns].")
-    return Pairs(matrix, W, names, unit, _unit("weights", W, names, n_jobs), n_jobs)
+        return runtime.map_blocks(
+            lambda _, *block: task(*block), [*range(0, self.n, BLOCK), self.n], self.n_jobs
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +141,9 @@ class Rows:
                 d = np.array(side[:, there], dtype=float)
                 known = np.isfinite(d) & (d >= 0)
                 known[own, self.sources[own] - start] = False
-                w = (
-                    known.astype(float)
-                    if self.weights is None
-                    else np.where(known, self.weights[k][:, there], 0.0)
-                )
+                w = known.astype(float)
+                if self.weights is not None:
+                    w = np.where(known, self.weights[k][:, there], 0.0)
                 d[w == 0] = 0.0
                 values.append(d)
                 weights.append(w)
@@ -179,7 +164,7 @@ def harmonic(w: Array, v: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Counts and sums over ordered pairs, in the units of `Pairs`; c is the harmonic mean of a pair's two weights."""
+    """Counts and sums over ordered pairs, weights in units of `Pairs`; c is the harmonic mean of a pair's two weights."""
 
     known: int
     unreachable: int
@@ -193,8 +178,8 @@ class Survey:
     ratio: float  #: The largest ratio of the two directions.
     gap: float  #: The largest D_ij - D_ji.
     widest: tuple[int, int]  #: The points i and j of that gap.
-    flow: np.ndarray  #: Sum over i of c_ij A_ij, what runs into each point.
-    degree: np.ndarray  #: Sum over i of c_ij.
+    flow: Array  #: Sum over i of c_ij A_ij, what runs into each point.
+    degree: Array  #: Sum over i of c_ij.
 
 
 def survey(pairs: Pairs) -> Survey:
@@ -237,7 +222,7 @@ def strongly_connected(pairs: Pairs) -> bool:
     return all(len(reached(0, others, _linked(pairs, way))) == pairs.n for way in ("out", "in"))
 
 
-def components(pairs: Pairs, way: str) -> np.ndarray:
+def components(pairs: Pairs, way: str) -> Array:
     """Number of each point's component, where pairs known in "either" direction, or in "both", connect."""
     return linked_components(pairs.n, _linked(pairs, way))
 
@@ -245,72 +230,9 @@ def components(pairs: Pairs, way: str) -> np.ndarray:
 def _linked(pairs: Pairs, way: str) -> Linked:
     """Which of some points known pairs lead to from a point: "out", "in", "either" or "both" ways."""
 
-    def linked(i: int, others: np.ndarray) -> np.ndarray:
+    def linked(i: int, others: Array) -> Array:
         there = pairs.at(i, others)[1] > 0 if way != "in" else np.ones(len(others), bool)
         back = pairs.at(others, i)[1] > 0 if way != "out" else np.ones(len(others), bool)
         return there | back if way == "either" else there & back
 
     return linked
-
-
-def _matrix(name: str, value: Any) -> tuple[np.ndarray, list[Any] | None]:
-    """Read a square matrix of numbers, and the row labels of a DataFrame."""
-    index = None
-    if hasattr(value, "columns") and hasattr(value, "index"):
-        index, columns = list(value.index), list(value.columns)
-        if index != columns and len(index) == len(columns) and set(index) == set(columns):
-            raise InputError(f"{name} has columns in another order than rows; use {name}[{name}.index].")
-    if isinstance(value, np.ma.MaskedArray):
-        value = np.ma.filled(value.astype(np.float64), np.nan)
-    if isinstance(value, str | os.PathLike):
-        raise InputTypeError(
-            f"{name} is the path {os.fspath(value)!r}; read the file first, say with pandas.read_csv(…, index_col=0)."
-        )
-    try:
-        matrix = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
-    except ValueError as error:
-        raise InputError(
-            f"{name} cannot be read as a matrix ({error}); give rows of equal length."
-        ) from error
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
-            f"{name} must be a square matrix, from each point (row) to each point (column), and has shape "
-            f"{matrix.shape}; a sparse matrix needs .toarray(), a CSV with names read_csv(…, index_col=0)."
-        )
-    if len(matrix) < 2:
-        raise InputError(f"{name} has {len(matrix)} points; give at least 2.")
-    if matrix.dtype.kind == "O":
-        for (i, j), entry in np.ndenumerate(matrix):
-            if not isinstance(entry, Real | None):
-                where = f"from {index[i]} to {index[j]}" if index else f"at [{i}, {j}]"
-                raise InputTypeError(
-                    f"{name} has {entry!r} {where}, which is no number; use NaN for unknown."
-                )
-        matrix = matrix.astype(np.float64)
-    if matrix.dtype.kind not in "biuf":
-        raise InputTypeError(f"{name} must hold real numbers, not {matrix.dtype}; convert it to float.")
-    return matrix, index
-
-
-def _unit(name: str, matrix: np.ndarray, labels: list[Any], n_jobs: int | None) -> float:
-    """Power of 2 just above the largest finite entry, once every entry off the diagonal is fit."""
-
-    def task(_: int, start: int, stop: int) -> tuple[float, list[int]]:
-        block = np.array(matrix[start:stop], dtype=np.float64)
-        block[np.arange(stop - start), np.arange(start, stop)] = 0.0
-        finite = np.isfinite(block)
-        bad = (block < 0) | ~finite if name == "weights" else block < 0
-        place = np.argwhere(bad)[0] + (start, 0) if bad.any() else np.empty(0, int)
-        return float(block.max(where=finite, initial=0.0)), place.tolist()
-
-    blocks = runtime.map_blocks(task, _edges(len(matrix)), n_jobs)
-    for i, j in (place for _, place in blocks if place):
-        cure = "0 is unknown" if name == "weights" else "NaN is missing; convert similarities first"
-        where = f"{name}[{i}, {j}] = {matrix[i, j]}, from {labels[i]} to {labels[j]},"
-        raise InputError(f"{where} must be 0 or a positive number ({cure}).")
-    largest = max(peak for peak, _ in blocks)
-    return 2.0 ** min(frexp(largest)[1], 1023) if largest > 0 else 1.0
-
-
-def _edges(n: int) -> list[int]:
-    return [*range(0, n, BLOCK), n]

@@ -16,6 +16,7 @@ from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 
 POLICIES = ("mask", "largest", "hinge", "raise")
+DENSE_NODES = 5000  # up to which all pairs of a graph are looked at, unless asked otherwise
 WEIGHTINGS = {"uniform": 0.0, "inverse": 1.0, "inverse-square": 2.0}
 
 

@@ -35,7 +35,7 @@ def survey(d_there, d_back, w_there, w_back, flow, degree):
         for j in range(d_there.shape[1]):
             a, b = d_there[i, j], d_back[i, j]
             p, q = w_there[i, j], w_back[i, j]
-            if np.isinf(a):
+            if np.isinf(a) or a < 0.0:  # a bound: "at least"
                 unreachable += 1
             if p > 0.0:
                 known += 1
@@ -56,16 +56,6 @@ def survey(d_there, d_back, w_there, w_back, flow, degree):
                 else:
                     one_way += 1
     return known, unreachable, one_way, both, positive, skew, total, least, most, ratio, gap, row, column
-
-
-@njit(**OPTIONS)
-def pair_weights(w_there, w_back):
-    """Weights of the skew parts of a tile."""
-    c = np.empty_like(w_there)
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            c[i, j] = pair_weight(w_there[i, j], w_back[i, j])
-    return c
 
 
 @njit(**OPTIONS)

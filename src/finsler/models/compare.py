@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError
-from finsler.geometry.asymmetry import asymmetry_report, asymmetry_shown
+from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.pairs import harmonic
 from finsler.models.common import Array, Fit, Observations, Settings
 from finsler.models.radius_and_hill import HillClimbing, RadiusDistance, fit_jointly
 from finsler.models.scaling import randers_map, symmetric_isomap, symmetric_mds
 from finsler.models.skew import drift_vectors, gower
 from finsler.models.slide_vector import slide_vector
+from finsler.report import asymmetry_report
 from finsler.solvers.smacof import smacof
 
 # By the names that `models` takes. All but Isomap start from, or rest on, the map of the symmetrized data.
@@ -218,7 +219,7 @@ def compare_models(
         n_pairs=int(np.count_nonzero(observed.W)),
         n_asymmetric=int(np.count_nonzero(observed.both_ways & (observed.D != observed.D.T))) // 2,
         n_init=n_init,
-        verdict=asymmetry_report(data.matrix, data.weights, labels=data.labels, n_jobs=n_jobs).verdict,
+        verdict=asymmetry_report(data, n_jobs=n_jobs).verdict,
     )
 
 

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from finsler._io import write_atomically
 from finsler.errors import InputError, InputTypeError, MissingExtraError
-from finsler.geometry.asymmetry import asymmetry_report
 from finsler.geometry.randers import randers_distance_blocks
 from finsler.plotting.colors import (
     MISSING,
@@ -32,6 +32,7 @@ from finsler.plotting.colors import (
     in_order,
     is_missing,
 )
+from finsler.report import asymmetry_report
 
 if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
@@ -41,7 +42,6 @@ DATA_POINTS = 1_500  # maps of up to this many points bring their data along, 4 
 MAX_POINTS = 20_000  # beyond, a random sample is shown
 WORST_PAIRS = 30
 SCRIPTS = ("measure.js", "picture.js", "labels.js", "panel.js")
-REPORT_NAMES = 24  # columns that the names take in a printed asymmetry report
 
 
 def explore(
@@ -278,10 +278,6 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
 
 def _report(data: Dissimilarities, names: list[str]) -> dict[str, Any]:
     """Asymmetry report as its verdict and rows of name and text. Bounds count as what they stand for: unreachable."""
-    D = data.matrix
-    if (D < 0).any():
-        D = np.where(D < 0, np.inf, D)
-    report = asymmetry_report(D, data.weights, labels=[" ".join(name.split()) for name in names])
-    body = [line for line in str(report).splitlines() if line.startswith("  ")]
-    rows = [(line[2:REPORT_NAMES].rstrip(), line[REPORT_NAMES:].strip()) for line in body]
-    return {"verdict": report.verdict, "rows": rows}
+    labels: list[Any] = [" ".join(name.split()) for name in names]
+    report = asymmetry_report(replace(data, labels=labels))
+    return {"verdict": report.verdict, "rows": [(row.name, row.text) for row in report.rows()]}
