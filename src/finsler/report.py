@@ -126,7 +126,7 @@ class AsymmetryReport:
             return f"The data is symmetric: use ordinary MDS, or alpha = 0{aside}."
         amount, share = self._share("asymmetry"), self._share("gradient_share")
         if self.errors and not self.is_significant("asymmetry"):
-            return f"The asymmetry is not significantly above 0 ({amount} of the squared dissimilarities): look at more rows."
+            return f"The asymmetry is not significantly above 0 ({amount} of the squared dissimilarities)."
         amount = f"The asymmetry is {amount} of the squared dissimilarities"
         rest = "the rest runs in circles, which no such map can show"
         if self.errors and not self.is_significant("gradient_share"):

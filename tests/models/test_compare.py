@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.geometry.asymmetry import asymmetry_report
+from finsler.report import asymmetry_report
 from finsler.geometry.randers import randers_distances
 from finsler.models import Comparison, compare_models
 from finsler.models import compare as module

@@ -361,6 +361,7 @@ def check_rows(
                 j = int(np.argmax(counts & (row == -np.inf)))
                 raise InputError(f"{name} is -inf from {point(i)} to {point(j)}; inf means unreachable.")
             unknown = ~finite & counts
+            unknown[i] = False  # an empty diagonal says nothing
             if missing == "raise" and unknown.any():
                 j = int(np.argmax(unknown))
                 what = (
@@ -373,7 +374,6 @@ def check_rows(
                     "leave such ways out (the ways back still count), missing='hinge' to keep infinite ones far, or fill "
                     "them in."
                 )
-            unknown[i] = False
             nan = int(np.isnan(row[unknown]).sum())
             n_missing, n_unreachable = n_missing + nan, n_unreachable + int(unknown.sum()) - nan
         known = counts & finite
@@ -407,6 +407,7 @@ def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], st
     if len(diagonal) > 1 and off.any():
         i = int(np.argmax(off))
         raise InputError(
-            f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]}. If {name} "
-            "holds similarities, convert them; if the diagonal means nothing, set it to 0 (diagonal='ignore')."
+            f"The diagonal of {name} must be zero: from {point(i)} to itself it is {diagonal[i]:g}. If it "
+            "means nothing, set it to 0 (diagonal='ignore'); if these are counts or similarities, convert them "
+            "(similarity='gravity', 'transition', 'rank' or 'linear')."
         )

@@ -444,7 +444,7 @@ def test_fit_and_asymmetry_are_told(page, flights):
     assert flights.message in page.text("fit")
     facts = page["facts"].find_elements("css selector", "dt, dd")
     told = {name.text: text.text for name, text in zip(facts[::2], facts[1::2], strict=True)}
-    assert told["follows heights"] == f"{100 * report.gradient_share:.3g} %"
+    assert told["of it follows heights"] == f"{100 * report.gradient_share:.3g} %"
     pair = report.most_asymmetric
     assert told["most asymmetric"].startswith(f"{pair['from']} to {pair['to']}:")
 
@@ -580,7 +580,7 @@ def test_unknown_pairs_and_bounds(browser, tmp_path):
     assert page.value("error-ba") == pytest.approx(embedding.distance("f", "e") + D[5, 4], rel=1e-6)
     assert [index for index, _ in page.rows("worst")] == slow_worst(embedding, 30)
     assert "weighted" in page.text("worst-note")
-    assert "missing, unreachable\n2, 3" in page.text("facts")  # NaN and weight 0; inf and the two bounds
+    assert "missing\n2\nunreachable\n3" in page.text("facts")  # NaN and weight 0; inf and the two bounds
     assert page.severe() == []
 
 
