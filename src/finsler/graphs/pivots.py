@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import graph_components, largest_component
-from finsler.graphs.digraph import Digraph
+from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import pivots as kernels
 
@@ -25,6 +25,7 @@ Array = NDArray[Any]
 BATCH = 8  # pivots chosen at a time, so that threads have something to share
 BLOCK = 4096  # nodes handled at a time
 SHARPNESS = 4  # a node belongs to pivots at distances S in the proportions 1/S^4
+FAR = np.finfo(np.float32).max  # a length that stands for "no path"
 CORE = 0.01  # share of the nodes from which on the largest part connected both ways is a core
 
 
@@ -89,7 +90,7 @@ class PivotDistances:
 
 
 def pivot_distances(
-    graph: Digraph,
+    graph: Any,
     n_pivots: int = 100,
     *,
     hops: bool = False,
@@ -106,7 +107,7 @@ def pivot_distances(
 
     Parameters
     ----------
-    graph : Digraph
+    graph : Digraph, or whatever :func:`~finsler.graphs.digraph.as_digraph` reads
     n_pivots : int
         Number of pivots; all nodes if there are fewer.
     hops : bool
@@ -118,15 +119,14 @@ def pivot_distances(
 
     Examples
     --------
-    >>> from finsler.graphs.digraph import as_digraph
-    >>> ring = as_digraph([(0, 1), (1, 2), (2, 3), (3, 0)])
-    >>> data = pivot_distances(ring, 4)
+    >>> data = pivot_distances([(0, 1), (1, 2), (2, 3), (3, 0)], 4)
     >>> data.between()[np.argsort(data.pivots)][:, np.argsort(data.pivots)]
     array([[0., 1., 2., 3.],
            [3., 0., 1., 2.],
            [2., 3., 0., 1.],
            [1., 2., 3., 0.]])
     """
+    graph = as_digraph(graph)
     n = graph.n_nodes
     h = min(check_count("n_pivots", n_pivots), n)
     hops = hops or not graph.weighted
@@ -136,83 +136,66 @@ def pivot_distances(
         "Use fewer pivots.",
     )
     rng = check_random_state(random_state)
-    measure = _Hops(graph, n_jobs) if hops else _Lengths(graph, n_jobs)
+    measure, kind, far = (
+        (_hops, np.uint16, float(kernels.FAR)) if hops else (_lengths, np.float32, float(FAR))
+    )
     progress = Progress("pivots", verbose)
-    degree = _degree(graph.matrix)
+    degree = np.diff(graph.matrix.indptr) + np.bincount(graph.matrix.indices, minlength=n)
     core = _core(graph, degree, h)
     pivots = rng.choice(np.flatnonzero(core), 1)
     apart = np.full(n, np.inf)  # of each node from the pivots so far
-    out_of, into = (np.empty((n, h), measure.dtype) for _ in range(2))
+    out_of, into = (np.empty((n, h), kind) for _ in range(2))
     done = 0
     while True:
         progress.update(f"{done} of {h}")
-        rows = measure.rows(pivots[done:])
-        for part, target in zip(rows, (into, out_of), strict=True):
-            _transpose(part, done, target, n_jobs)
-        _lower(apart, rows, measure.far, n_jobs)
+        _take_in(measure(graph, pivots[done:], n_jobs), done, far, into, out_of, apart, n_jobs)
         done = len(pivots)
         if done == h:
             break
         pivots = np.concatenate([pivots, _choose(apart, pivots, core, degree, min(BATCH, h - done), rng)])
     progress.close(f"{h} of {h}")
     if hops and max(int(part[part < kernels.FAR].max(initial=0)) for part in _slices(out_of, into)) < 255:
-        out_of, into = (_narrow(part) for part in (out_of, into))
-        return _with_regions(pivots, out_of, into, 255.0, n_jobs)
-    return _with_regions(pivots, out_of, into, measure.far, n_jobs)
+        out_of, into = (np.minimum(part, 255).astype(np.uint8) for part in (out_of, into))
+        far = 255.0
+    return _with_regions(pivots, out_of, into, far, n_jobs)
 
 
-class _Hops:
-    """Rows of hops, two bytes each."""
+def _hops(graph: Digraph, starts: Array, n_jobs: int | None) -> Array:
+    """Hops from each start to all nodes, and from all nodes to each start: (2, k, N), two bytes each."""
+    n, k = graph.n_nodes, len(starts)
+    ways = [graph.arcs[:2], graph.reversed_arcs[:2]]
+    out = np.empty((2, k, n), np.uint16)
 
-    dtype: Any = np.uint16
-    far = float(kernels.FAR)
+    def task(block: int, first: int, stop: int) -> None:
+        queue = np.empty(n, np.uint32)
+        for row in range(first, stop):
+            way, p = divmod(row, k)
+            if kernels.hops_row(*ways[way], starts[p], out[way, p], queue) < 0:
+                raise InputError("hops: a path has more than 65,534 arcs; use hops=False.", argument="hops")
 
-    def __init__(self, graph: Digraph, n_jobs: int | None):
-        self.ways = [graph.arcs[:2], graph.reversed_arcs[:2]]
-        self.n_jobs = n_jobs
-
-    def rows(self, starts: Array) -> tuple[Array, Array]:
-        """Hops from each start to all nodes, and from all nodes to each start."""
-        n, k = len(self.ways[0][0]) - 1, len(starts)
-        out = np.empty((2, k, n), np.uint16)
-
-        def task(block: int, first: int, stop: int) -> None:
-            queue = np.empty(n, np.uint32)
-            for row in range(first, stop):
-                way, p = divmod(row, k)
-                if kernels.hops_row(*self.ways[way], starts[p], out[way, p], queue) < 0:
-                    raise InputError("hops: a path has more than 65,534 arcs; use hops=False.")
-
-        map_blocks(task, np.arange(2 * k + 1), self.n_jobs)
-        return out[0], out[1]
+    map_blocks(task, np.arange(2 * k + 1), n_jobs)
+    return out
 
 
-class _Lengths:
-    """Rows of lengths of paths, four bytes each."""
-
-    dtype: Any = np.float32
-    far = float(np.finfo(np.float32).max)
-
-    def __init__(self, graph: Digraph, n_jobs: int | None):
-        self.graph, self.n_jobs = graph, n_jobs
-
-    def rows(self, starts: Array) -> tuple[Array, Array]:
-        """Lengths from each start to all nodes, and from all nodes to each start."""
-        options: Any = {"method": "dijkstra", "dtype": np.float32, "n_jobs": self.n_jobs, "verbose": False}
-        ahead, back = (shortest_paths(self.graph, starts, reverse=way, **options) for way in (False, True))
-        return np.minimum(ahead, np.float32(self.far)), np.minimum(back, np.float32(self.far))
+def _lengths(graph: Digraph, starts: Array, n_jobs: int | None) -> Array:
+    """Lengths of the paths from each start to all nodes, and from all nodes to each start: (2, k, N), four bytes each."""
+    out = np.empty((2, len(starts), graph.n_nodes), np.float32)
+    for reverse in (False, True):
+        way = out[int(reverse)]
+        shortest_paths(
+            graph, starts, reverse=reverse, method="dijkstra", out=way, n_jobs=n_jobs, verbose=False
+        )
+    return np.minimum(out, FAR, out=out)
 
 
-def _transpose(rows: Array, first: int, out: Array, n_jobs: int | None) -> None:
-    map_blocks(
-        lambda _, start, stop: kernels.into_columns(rows, start, stop, first, out), blocks(len(out)), n_jobs
-    )
-
-
-def _lower(apart: Array, rows: tuple[Array, Array], far: float, n_jobs: int | None) -> None:
-    """Lower the distances from the nearest pivot by some more pivots."""
+def _take_in(
+    rows: Array, first: int, far: float, into: Array, out_of: Array, apart: Array, n_jobs: Any
+) -> None:
+    """Put the rows of some more pivots into their columns, and lower the distances from the nearest pivot."""
 
     def task(_: int, start: int, stop: int) -> None:
+        for part, target in zip(rows, (into, out_of), strict=True):
+            kernels.into_columns(part, start, stop, first, target)
         for ahead, back in zip(*rows, strict=True):
             kernels.closer(ahead, back, far, start, stop, apart)
 
@@ -279,16 +262,8 @@ def _core(graph: Digraph, degree: Array, h: int) -> Array:
     """Which nodes are in the largest part that is connected both ways; if that is small, the nodes with most arcs."""
     part = largest_component(graph_components(graph.matrix, "strong"))
     if len(part) >= CORE * graph.n_nodes:
-        core = np.zeros(graph.n_nodes, bool)
-        core[part] = True
-        return core
+        return np.isin(np.arange(graph.n_nodes), part, kind="table")
     return np.asarray(degree >= np.partition(degree, -min(4 * h, len(degree)))[-min(4 * h, len(degree))])
-
-
-def _degree(matrix: Any) -> Array:
-    """Arcs that leave or enter each node."""
-    n = matrix.shape[0]
-    return np.asarray(np.diff(matrix.indptr) + np.bincount(matrix.indices, minlength=n))
 
 
 def _choose(
@@ -323,11 +298,6 @@ def _slices(*parts: Array) -> Any:
     for part in parts:
         for start in range(0, len(part), 1 << 16):
             yield part[start : start + (1 << 16)]
-
-
-def _narrow(part: Array) -> Array:
-    """Hops in one byte each, 255 for no path."""
-    return np.minimum(part, 255).astype(np.uint8)
 
 
 def _with_regions(

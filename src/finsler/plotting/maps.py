@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError
 from finsler.plotting.canvas import (
     axes_for,
@@ -239,7 +240,7 @@ def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[in
         raise InputTypeError(
             f"labels must be True, False or a list of points, got {labels!r}; try [{labels!r}]."
         )
-    return sorted({embedding.index(_own(point)) for point in labels})
+    return sorted({embedding.index(point) for point in labels})
 
 
 def _arrange(
@@ -349,13 +350,13 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
             raise InputError(
                 f"arcs must be pairs (from, to) of labels or numbers; arcs[{wrong}] is {arcs[wrong]!r}."
             )
-        found = [(embedding.index(_own(a)), embedding.index(_own(b))) for a, b, *_ in rows]
+        found = [(embedding.index(a), embedding.index(b)) for a, b, *_ in rows]
         return np.array(found, dtype=np.intp).reshape(-1, 2), 0
     from finsler.graphs.digraph import as_digraph
 
-    graph = as_digraph(arcs, weight=None)
-    place = {label: i for i, label in enumerate(range(n) if embedding.labels is None else embedding.labels)}
-    numbers = np.array([place.get(node, -1) for node in graph.nodes])
+    graph, points = as_digraph(arcs, weight=None), LabelIndex(embedding.labels, n)
+    places = [points.find(node) for node in graph.nodes]
+    numbers = np.array([-1 if place is None else place for place in places])
     stored = graph.matrix.tocoo()
     ends = np.column_stack([numbers[stored.row], numbers[stored.col]]).astype(np.intp)
     on_map = (ends >= 0).all(axis=1)
@@ -365,11 +366,6 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
             "Give the map the graph's labels, or arcs as pairs of numbers."
         )
     return ends[on_map], int((~on_map).sum())
-
-
-def _own(point: Any) -> Any:
-    """Take a number out of numpy, as labels compare by type."""
-    return point.item() if isinstance(point, np.generic) else point
 
 
 def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: float, *, flat: bool) -> None:
