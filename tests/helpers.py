@@ -3,15 +3,60 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from finsler import Embedding, embed_matrix, randers_distances
+from finsler.datasets import make_city
+from finsler.graphs.paths import shortest_paths
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+# Real data are not shipped: some are under the GPL, some for research only, some without a licence. Every test on them
+# is an extra beside one on generated data. They are looked for where FINSLER_TEST_DATA says, or beside the checkout.
+REAL_DATA = Path(
+    os.environ.get("FINSLER_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+)
+
+
+def real_file(name):
+    """Path of a file of real data, such as ``graphs/cora.npz``; the test is skipped without it."""
+    path = REAL_DATA / name
+    if not path.is_file():
+        pytest.skip(
+            f"extra check on real data: {name} is not shipped, for its licence; see FINSLER_TEST_DATA"
+        )
+    return path
+
+
+def confusions(n=36, seed=0):
+    """Dissimilarities of signals that are not always taken for themselves: shares of "different", not 0 on the diagonal."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    far = randers_distances(X, drift=0.2)
+    shares = 1 - np.exp(-far) * rng.uniform(0.9, 1, (n, n))
+    return np.where(np.eye(n), rng.uniform(0.03, 0.17, n), shares).round(2)
+
+
+def flows(n=33, zeros=0, seed=0):
+    """Counts by a gravity model, larger towards higher places, some of them 0; and the places."""
+    rng = np.random.default_rng(seed)
+    X, mass = rng.uniform(size=(n, 2)), rng.uniform(30, 90, n)
+    counts = np.ceil(np.outer(mass, mass) * np.exp(-4 * randers_distances(X, drift=-0.3)))
+    np.fill_diagonal(counts, 0)
+    far = np.argsort(counts.ravel(), kind="stable")[n : n + zeros]  # after the diagonal the smallest
+    counts.ravel()[far] = 0
+    return counts, X
+
+
+def tour(n=171, seed=0):
+    """Costs of a vehicle between stops of a city with one-way streets: whole numbers that obey the triangle inequality."""
+    streets = make_city(2 * n, slope=0.1, random_state=seed)
+    costs = shortest_paths(streets.graph, sources=np.arange(n))[:, :n]
+    return np.round(10 * costs)  # lengths are 0.9, 1 and 1.1
 
 
 def slow_distance(x, y, omega):

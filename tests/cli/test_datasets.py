@@ -9,7 +9,7 @@ pytest.importorskip("typer")
 from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours
 
-from helpers import done, mistake
+from helpers import done, mistake, real_file
 
 
 def test_datasets(tmp_path, monkeypatch):
@@ -29,10 +29,8 @@ def test_datasets(tmp_path, monkeypatch):
     assert "there is no file cora.zip in it" in mistake("datasets", "fetch", "cora")
 
 
-def test_datasets_as_edges(proximities, tmp_path, monkeypatch):
-    raw = proximities.parent / "raw"
-    if not (raw / "cora.zip").exists():
-        pytest.skip("the raw files are not beside this checkout")
+def test_datasets_as_edges(tmp_path, monkeypatch):
+    raw = real_file("raw/cora.zip").parent
     monkeypatch.setenv("FINSLER_DATA", str(raw))
     assert done("datasets", "fetch", "cora").stdout == f"{raw / 'cora.zip'}\n"
     done("datasets", "fetch", "cora", "--out", tmp_path / "cora.csv")

@@ -19,7 +19,7 @@ from finsler.datasets import load_flight_hours
 from finsler.datasets.city import make_city
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 
-from helpers import SMALL, done, mistake
+from helpers import SMALL, confusions, done, flows, mistake, real_file, tour
 
 
 def test_the_flight_example(flights):
@@ -246,10 +246,17 @@ def test_points_in_two_pieces_keep_labels_and_attributes(sea, monkeypatch):
     assert "raise or largest" in mistake("embed", file, "--unreachable", "mask", "--json")
 
 
-def test_similarities(proximities):
-    morse, erasmus = proximities / "morse.csv", proximities / "erasmus_2012.csv"
+@pytest.mark.parametrize("real", [False, True])
+def test_similarities(tmp_path, real):
+    morse, erasmus = tmp_path / "confusions.csv", tmp_path / "flows.csv"
+    if real:
+        morse, erasmus = (real_file(f"proximities/{name}.csv") for name in ("morse", "erasmus_2012"))
+    else:
+        letters = [chr(ord("A") + k) for k in range(36)]
+        morse.write_text(cli_output.matrix_csv(confusions(36), letters))
+        erasmus.write_text(cli_output.matrix_csv(flows(33, zeros=121)[0], [f"c{k}" for k in range(33)]))
     line = mistake("embed", morse, "--out", "-")
-    assert "from 0 ('A') to itself it is 0.08" in line
+    assert f"from 0 ('A') to itself it is {0.08 if real else 0.12}" in line
     assert "diagonal='ignore'" in line
     assert "similarity='gravity'" in line
     assert len(done("embed", morse, "--out", "-", "--diagonal", "ignore").stdout.splitlines()) == 37
@@ -280,9 +287,13 @@ def test_similarities(proximities):
     )
 
 
-def test_a_tour(proximities, tmp_path):
-    result = done("embed", proximities / "atsp_ftv170.csv", "--out", tmp_path / "tour.npz")
-    assert result.stderr.startswith("atsp_ftv170.csv: a 171 x 171 matrix with labels\n")
+@pytest.mark.parametrize("real", [False, True])
+def test_a_tour(tmp_path, real):
+    file = real_file("proximities/atsp_ftv170.csv") if real else tmp_path / "tour.csv"
+    if not real:
+        file.write_text(cli_output.matrix_csv(tour(171), range(171)))
+    result = done("embed", file, "--out", tmp_path / "tour.npz")
+    assert result.stderr.startswith(f"{file.name}: a 171 x 171 matrix with labels\n")
     assert finsler.Embedding.load(tmp_path / "tour.npz").n_points == 171
 
 

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from scipy.stats import spearmanr
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.similarities import dissimilarities_from, gravity, linear, rank, transition
+
+from helpers import flows, real_file
 
 TRANSFORMS = ["gravity", "transition", "rank", "linear"]
 
@@ -270,10 +273,20 @@ def test_pseudocounts_cure_empty_rows():
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize(
     ("name", "n", "zeros"),
-    [("erasmus_2012", 33, 121), ("korea_migration_2020", 17, 0), ("stat_journals_2010", 47, 743)],
+    [
+        ("generated", 33, 121),
+        ("generated", 17, 0),
+        ("generated", 47, 743),
+        ("erasmus_2012", 33, 121),
+        ("korea_migration_2020", 17, 0),
+        ("stat_journals_2010", 47, 743),
+    ],
 )
-def test_real_counts(proximities, name, n, zeros, transform):
-    counts = pd.read_csv(proximities / f"{name}.csv", index_col=0)
+def test_counts_with_zeros(name, n, zeros, transform):
+    if name == "generated":
+        counts = pd.DataFrame(flows(n, zeros)[0], [f"c{k}" for k in range(n)], [f"c{k}" for k in range(n)])
+    else:
+        counts = pd.read_csv(real_file(f"proximities/{name}.csv"), index_col=0)
     D = dissimilarities_from(counts, transform=transform)
     assert D.shape == (n, n)
     assert int(D.isna().sum().sum()) == zeros
@@ -282,8 +295,17 @@ def test_real_counts(proximities, name, n, zeros, transform):
     assert data.labels == list(counts.index)
 
 
-def test_korean_provinces_that_touch_are_near(proximities):
-    D = dissimilarities_from(pd.read_csv(proximities / "korea_migration_2020.csv", index_col=0))
+def test_places_with_much_traffic_for_their_size_are_near():
+    counts, X = flows(17)
+    D = dissimilarities_from(counts)
+    far = np.linalg.norm(X[:, None] - X, axis=2)
+    both = [spearmanr(np.delete(D[i] + D[:, i], i), np.delete(far[i], i)).statistic for i in range(17)]
+    assert min(both) > 0.8
+
+
+def test_korean_provinces_that_touch_are_near():
+    file = real_file("proximities/korea_migration_2020.csv")
+    D = dissimilarities_from(pd.read_csv(file, index_col=0))
     nearest = D.mask(np.eye(len(D), dtype=bool)).idxmin(axis=1)
     # Each of these cities was cut out of the province around it.
     for city, province in (

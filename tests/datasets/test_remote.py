@@ -1,35 +1,35 @@
 """Registered files and the graphs read from them, without a network.
 
-The publishers' files are looked for in the folder that FINSLER_DATA names, or beside the checkout in
-../shared/data/raw. Without them the tests that need them are skipped.
+Small files of the publishers' formats are made here. Their own files, of which some have no licence, are looked for in the
+folder that FINSLER_DATA names, or with the other real data; without them those tests are skipped.
 """
 
+import gzip
 import hashlib
 import json
 import os
 import pickle
 import re
-import shutil
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array, save_npz
 
 from finsler.datasets import remote
 from finsler.datasets.remote import FILES, GRAPHS, fetch_file, fetch_graph
 from finsler.errors import InputError
 
-import helpers
+from helpers import REAL_DATA, real_file
 
-SHARED = helpers.SHARED / "data"
-RAW = Path(os.environ.get("FINSLER_DATA") or SHARED / "raw")
-ORACLES = SHARED / "graphs"
+RAW = Path(os.environ.get("FINSLER_DATA") or REAL_DATA / "raw")
 
 needs_raw = pytest.mark.skipif(
     not all((RAW / name).is_file() for name in FILES),
-    reason=f"the publishers' files are not in {RAW}; set FINSLER_DATA to a folder that holds them",
+    reason="extra check on the publishers' files: not shipped, for their licences; set FINSLER_DATA to their folder",
 )
 NAMES = list(GRAPHS)
 
@@ -76,7 +76,9 @@ class TestRegistry:
             assert file.size > 0
         assert {f for facts in GRAPHS.values() for f in facts.files} < set(FILES)
 
-    @pytest.mark.skipif(not (RAW / "sources.json").is_file(), reason=f"no sources.json in {RAW}")
+    @pytest.mark.skipif(
+        not (RAW / "sources.json").is_file(), reason="extra check on the list of the publishers' files"
+    )
     def test_agrees_with_the_list_of_sources(self):
         sources = json.loads((RAW / "sources.json").read_text())
         assert {s["file"]: (s["url"], s["sha256"], s["bytes"]) for s in sources} == {
@@ -193,14 +195,111 @@ class TestOffline:
         (tmp_path / "small.txt").write_bytes(small)
         assert fetch_file("small.txt", cache_dir=tmp_path) == tmp_path / "small.txt"
 
-    @needs_raw
-    def test_a_truncated_graph_is_refused(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("FINSLER_DATA", str(tmp_path))
-        whole = (RAW / "chameleon_edges.csv").read_bytes()
-        one_arc_short = whole[: whole.rindex(b"\n", 0, -1) + 1]
-        (tmp_path / "chameleon_edges.csv").write_bytes(one_arc_short)
+    def test_a_truncated_graph_is_refused(self, published):
+        file = published / "chameleon_edges.csv"
+        whole = file.read_bytes()
+        file.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])  # one arc short
         with pytest.raises(ValueError, match="not the registered file"):
             fetch_graph("chameleon")
+
+
+def linqs(path, arcs, n, n_content):
+    """Papers named p0, p1, ...; rows of content are name, words, class, those of cites cited and citing; and a pickle."""
+    rows = [f"{100 + i}\t{i % 2}\t1\t{(i + 1) % 2}\tclass {i % 3}" for i in range(n_content)]
+    cites = [f"{100 + j}\t{100 + i}" for i, j in arcs]
+    with ZipFile(path, "w") as archive:
+        archive.writestr(f"{path.stem}/{path.stem}.content", "\n".join(rows) + "\n")
+        archive.writestr(f"{path.stem}/{path.stem}.cites", "\n".join(cites) + "\n")
+        archive.writestr(f"{path.stem}/{path.stem}.graph", pickle.dumps({"never": "read"}))
+
+
+ARCS = [(0, 1), (1, 0), (2, 1), (3, 3), (4, 0), (5, 2), (5, 4)]  # one self-loop, one pair both ways
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """A folder of small files in the publishers' formats, registered in place of theirs."""
+    linqs(tmp_path / "cora.zip", ARCS, 6, 6)
+    linqs(tmp_path / "citeseer.zip", ARCS, 6, 5)  # the last paper is only cited, or cites
+    rows = "\n".join(f"{i + 7}\t{j + 7}" for i, j in ARCS)
+    (tmp_path / "ca-GrQc.txt").write_text(f"http://example.org\n# Nodes: 6\n{rows}\n")
+    rows = "\n".join(f"{i},{j}" for i, j in ARCS)
+    for name in ("chameleon", "squirrel"):
+        (tmp_path / f"{name}_edges.csv").write_text(f"id1,id2\n{rows}\n")
+    save_npz(tmp_path / "adj_full.npz", csr_array((np.ones(7), np.transpose(ARCS)), shape=(6, 6)))
+    years = [2010, 2013, 2014, 2016, 2018, 2019]
+    (tmp_path / "node_year.csv.gz").write_bytes(gzip.compress("\n".join(map(str, years)).encode()))
+    for name in {file for facts in GRAPHS.values() for file in facts.files}:
+        content = (tmp_path / name).read_bytes()
+        file = remote.RemoteFile(f"o/r/c/{name}", len(content), hashlib.sha256(content).hexdigest())
+        monkeypatch.setitem(remote.FILES, name, file)
+    for name, facts in GRAPHS.items():
+        monkeypatch.setitem(remote.GRAPHS, name, facts._replace(counts=(6, 7, 1, 1)))
+    monkeypatch.setenv("FINSLER_DATA", str(tmp_path))
+    monkeypatch.setattr(remote, "_download", lambda *a, **k: pytest.fail("tried to download"))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("published")
+class TestFormats:
+    @pytest.mark.parametrize("name", NAMES)
+    def test_arcs(self, name):
+        data = fetch_graph(name)
+        arcs = data.graph.tocoo()
+        assert sorted(zip(arcs.row.tolist(), arcs.col.tolist(), strict=True)) == sorted(ARCS)
+        assert (data.graph.data == 1).all()
+        assert (data.n_nodes, data.n_arcs, data.self_loops, data.reciprocal_pairs) == (6, 7, 1, 1)
+        assert "1 are self-loops" in data.DESCR
+        first = {"cora": 100, "citeseer": "100", "grqc": 7}.get(name, 0)
+        assert data.labels[0] == first
+
+    def test_papers_have_classes_and_words(self):
+        data = fetch_graph("cora")
+        assert data.y.tolist() == [0, 1, 2, 0, 1, 2]
+        assert data.label_names == ["class 0", "class 1", "class 2"]
+        np.testing.assert_array_equal(data.features.toarray()[:2], [[0, 1, 1], [1, 1, 0]])
+
+    def test_papers_without_content_come_last(self):
+        data = fetch_graph("citeseer")
+        assert data.y.tolist() == [0, 1, 2, 0, 1, -1]
+        assert data.features[5:].nnz == 0
+
+    def test_classes_are_the_years(self):
+        data = fetch_graph("arxiv_year")  # the other spelling
+        assert data.y.tolist() == [0, 0, 1, 2, 3, 4]
+        assert len(data.label_names) == 5
+
+    def test_a_graph_read_wrongly_is_refused(self, monkeypatch):
+        monkeypatch.setitem(remote.GRAPHS, "cora", remote.GRAPHS["cora"]._replace(counts=(6, 7, 2, 1)))
+        with pytest.raises(RuntimeError, match=r"\(6, 7, 1, 1\), expected \(6, 7, 2, 1\)"):
+            fetch_graph("cora")
+
+    @pytest.mark.parametrize("name", ["citeseer", "arxiv-year"])
+    def test_nothing_is_unpickled(self, name, monkeypatch):
+        allowed, members = [], []
+        load, read = np.load, remote.ZipFile.read
+        for function in ("load", "loads", "Unpickler"):
+            monkeypatch.setattr(pickle, function, lambda *a, **k: pytest.fail("unpickled something"))
+        monkeypatch.setattr(
+            np, "load", lambda *a, **k: allowed.append(k.get("allow_pickle", False)) or load(*a, **k)
+        )
+        monkeypatch.setattr(
+            remote.ZipFile, "read", lambda self, name, *a: members.append(name) or read(self, name, *a)
+        )
+        fetch_graph(name)
+        assert allowed == ([False] if name == "arxiv-year" else [])
+        assert [Path(member).suffix for member in members] == (
+            [".content", ".cites"] if name == "citeseer" else []
+        )
+
+    def test_from_the_cache(self, published, tmp_path, monkeypatch):
+        monkeypatch.undo()
+        monkeypatch.delenv("FINSLER_DATA", raising=False)
+        content = (published / "cora.zip").read_bytes()
+        file = remote.RemoteFile("o/r/c/cora.zip", len(content), hashlib.sha256(content).hexdigest())
+        monkeypatch.setitem(remote.FILES, "cora.zip", file)
+        monkeypatch.setitem(remote.GRAPHS, "cora", GRAPHS["cora"]._replace(counts=(6, 7, 1, 1)))
+        assert fetch_graph("cora", cache_dir=tmp_path).n_arcs == 7
 
 
 @needs_raw
@@ -208,9 +307,7 @@ class TestOffline:
 class TestGraphs:
     @pytest.mark.parametrize("name", NAMES)
     def test_against_the_independent_conversion(self, name):
-        path = ORACLES / f"{name.replace('-', '_')}.npz"
-        if not path.is_file():
-            pytest.skip(f"no independent conversion at {path}")
+        path = real_file(f"graphs/{name.replace('-', '_')}.npz")
         data = fetch_graph(name)
         with np.load(path, allow_pickle=False) as archive:
             oracle = dict(archive)
@@ -275,47 +372,8 @@ class TestGraphs:
         arcs = data.graph.tocoo()
         assert (data.year[arcs.row] >= data.year[arcs.col]).mean() > 0.98  # one cites the past
 
-    def test_a_graph_read_wrongly_is_refused(self, monkeypatch):
-        facts = GRAPHS["chameleon"]
-        monkeypatch.setitem(remote.GRAPHS, "chameleon", facts._replace(counts=(2277, 36101, 51, 4680)))
-        with pytest.raises(
-            RuntimeError, match=r"\(2277, 36101, 50, 4680\), expected \(2277, 36101, 51, 4680\)"
-        ):
-            fetch_graph("chameleon")
 
-    def test_repeated_arcs_are_noticed(self):
-        graph = remote._adjacency([(0, 1), (0, 1), (1, 2)], 3)
-        assert graph.nnz == 2  # so the count of arcs differs from that of the rows
-        assert (graph.data == 1).all()
-
-    @pytest.mark.parametrize("name", ["citeseer", "arxiv-year"])
-    def test_nothing_is_unpickled(self, name, monkeypatch):
-        def refuse(*args, **kwargs):
-            raise AssertionError("unpickled something")
-
-        allowed = []
-        load = np.load
-        for function in ("load", "loads", "Unpickler"):
-            monkeypatch.setattr(pickle, function, refuse)
-        monkeypatch.setattr(
-            np, "load", lambda *a, **k: allowed.append(k.get("allow_pickle", False)) or load(*a, **k)
-        )
-        fetch_graph(name)
-        assert not any(allowed)
-        assert len(allowed) == (name == "arxiv-year")
-
-    def test_only_the_needed_members_of_the_archive_are_read(self, monkeypatch):
-        members = []
-        read = remote.ZipFile.read
-        monkeypatch.setattr(
-            remote.ZipFile, "read", lambda self, name, *a: members.append(name) or read(self, name, *a)
-        )
-        fetch_graph("citeseer")
-        assert sorted(members) == ["citeseer/citeseer.cites", "citeseer/citeseer.content"]
-
-
-@needs_raw
-def test_graph_from_the_cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("FINSLER_DATA", raising=False)
-    shutil.copy(RAW / "cora.zip", tmp_path / "cora.zip")
-    assert fetch_graph("cora", cache_dir=tmp_path).n_arcs == 5429
+def test_repeated_arcs_are_noticed():
+    graph = remote._adjacency([(0, 1), (0, 1), (1, 2)], 3)
+    assert graph.nnz == 2  # so the count of arcs differs from that of the rows
+    assert (graph.data == 1).all()

@@ -1,8 +1,9 @@
 """Winds, airports and the flight times computed from them, without a network.
 
-The publishers' files are looked for as in test_datasets_remote.py.
+Small files of the publishers' formats are made here; their own files are looked for as in test_remote.py.
 """
 
+import hashlib
 import os
 import pickle
 from pathlib import Path
@@ -12,20 +13,88 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.io import netcdf_file
 
-from finsler.datasets import winds
+from finsler.datasets import remote, winds
+from finsler.datasets.flights import make_flight_hours
 from finsler.datasets.winds import fetch_flight_hours, fetch_winds
 
-from helpers import SHARED
+from helpers import REAL_DATA, real_file
 
-RAW = Path(os.environ.get("FINSLER_DATA") or SHARED / "data" / "raw")
+RAW = Path(os.environ.get("FINSLER_DATA") or REAL_DATA / "raw")
 
 
 @pytest.fixture
 def offline(monkeypatch):
     """Read the publishers' files, where they are; nothing is downloaded from a folder."""
-    if not all((RAW / name).is_file() for name in ("eraint_uvz.nc", "airports.dat")):
-        pytest.skip(f"the publishers' files are not in {RAW}; set FINSLER_DATA to a folder that holds them")
+    for name in ("eraint_uvz.nc", "airports.dat"):
+        if not (RAW / name).is_file():
+            real_file(f"raw/{name}")
     monkeypatch.setenv("FINSLER_DATA", str(RAW))
+
+
+def packed_winds(path):
+    """Winds as ERA-Interim packs them: whole numbers with a scale and an offset; u = lat + level/100, v = lon + month."""
+    axes = {"month": [1, 7], "level": [200, 500, 850]}
+    axes |= {"latitude": np.arange(90.0, -91, -30), "longitude": np.arange(-180.0, 180, 60)}
+    month, level, lat, lon = np.meshgrid(*axes.values(), indexing="ij")
+    with netcdf_file(path, "w") as file:
+        for name, values in axes.items():
+            file.createDimension(name, len(values))
+            file.createVariable(name, "i4" if name in ("month", "level") else "f4", (name,))[:] = values
+        for name, values in (("u", lat + level / 100), ("v", lon + month)):
+            variable = file.createVariable(name, "i2", tuple(axes))
+            variable.scale_factor, variable.add_offset = 0.5, 10.0
+            variable[:] = np.round((values - 10) / 0.5)
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """Small files in the publishers' formats, registered in place of theirs."""
+    packed_winds(tmp_path / "eraint_uvz.nc")
+    places = {"ATL": (33.6, -84.4), "LAX": (33.9, -118.4), "ORD": (42.0, -87.9), "DFW": (32.9, -97.0)}
+    rows = [
+        f'{k},"{c} International","City of {c}","United States","{c}","K{c}",{lat},{lon},9,-5,"A","tz","airport","x"'
+        for k, (c, (lat, lon)) in enumerate(places.items())
+    ]
+    (tmp_path / "airports.dat").write_text("\n".join(rows))
+    for name in ("eraint_uvz.nc", "airports.dat"):
+        content = (tmp_path / name).read_bytes()
+        file = remote.RemoteFile(f"o/r/c/{name}", len(content), hashlib.sha256(content).hexdigest())
+        monkeypatch.setitem(remote.FILES, name, file)
+    monkeypatch.setenv("FINSLER_DATA", str(tmp_path))
+    return places
+
+
+@pytest.mark.usefixtures("published")
+class TestFormats:
+    @pytest.mark.parametrize(("month", "number"), [("january", 1), ("july", 7)])
+    @pytest.mark.parametrize("level", [200, 500, 850])
+    def test_winds_are_unpacked(self, month, number, level):
+        east, north = fetch_winds(month, level=level)(30.0, -60.0)
+        assert_allclose(
+            np.ravel([east, north]), [3.6 * (30 + level / 100), 3.6 * (-60 + number)], atol=3.6 * 0.25
+        )
+
+    def test_airports_and_hours(self, published):
+        data = fetch_flight_hours(n_airports=4)
+        assert data.codes == list(published)
+        assert (data.cities[1], data.countries[1]) == ("City of LAX", "United States")
+        assert_allclose(np.column_stack([data.latitude, data.longitude]), list(published.values()))
+        wind = fetch_winds()
+        assert_allclose(data.hours, make_flight_hours(data.latitude, data.longitude, wind=wind))
+        assert (np.diag(data.hours) == 0).all()
+        assert "not observed" in data.DESCR
+        assert "july" in fetch_flight_hours("july", n_airports=2).DESCR
+
+    def test_arguments(self):
+        with pytest.raises(ValueError, match=r"month must be .*'may'"):
+            fetch_flight_hours("may")
+        with pytest.raises(ValueError, match=r"level=300 is not in the file; choose from \[200, 500, 850\]"):
+            fetch_flight_hours(level=300)
+        with pytest.raises(ValueError, match=r"region must be .*'moon'"):
+            fetch_flight_hours(region="moon")
+        for n in (1, 63, 2.5):
+            with pytest.raises(ValueError, match=rf"n_airports must be an integer from 2 to 62.*got {n}"):
+                fetch_flight_hours(n_airports=n)
 
 
 class TestWindOnGlobe:
@@ -112,14 +181,3 @@ class TestFlights:
         assert len(codes) == len(set(codes)) == 160
         text = (RAW / "airports.dat").read_text(encoding="utf-8")
         assert all(f',"{code}",' in text for code in codes)
-
-    def test_arguments(self):
-        with pytest.raises(ValueError, match=r"month must be .*'may'"):
-            fetch_flight_hours("may")
-        with pytest.raises(ValueError, match=r"level=300 is not in the file; choose from \[200, 500, 850\]"):
-            fetch_flight_hours(level=300)
-        with pytest.raises(ValueError, match=r"region must be .*'moon'"):
-            fetch_flight_hours(region="moon")
-        for n in (1, 63, 2.5):
-            with pytest.raises(ValueError, match=rf"n_airports must be an integer from 2 to 62.*got {n}"):
-                fetch_flight_hours(n_airports=n)

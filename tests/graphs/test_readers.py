@@ -18,11 +18,10 @@ from scipy.io import mmwrite
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.readers import read_graph
 
-from helpers import SHARED
+from helpers import real_file
 
 LABELS = ["Zürich", 'the "Hub"', "Paris, France", "# 東京", "two\n# lines"]
 ARCS = [(0, 1, 2.5), (1, 0, 4.0), (1, 2, 0.0), (2, 3, 1.0), (3, 0, 7.25), (0, 4, 0.1)]
-DATA = SHARED / "data"
 
 
 def lengths(graph):
@@ -453,19 +452,51 @@ def test_random_digraphs_survive_binary_files(tmp_path, arcs, form):
     assert lengths(read_graph(path, labels=graph.nodes)) == lengths(graph)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+def published(folder):
+    """A graph with 5 self-loops as publishers ship them: a CSV with names of columns, arrays, and SNAP's text."""
+    arcs = np.argwhere(np.random.default_rng(0).random((40, 40)) < 0.1)
+    arcs = np.concatenate([arcs[arcs[:, 0] != arcs[:, 1]], np.column_stack([np.arange(5), np.arange(5)])])
+    write_table(folder / "edges.csv", arcs.tolist(), header=("id1", "id2"))
+    np.savez(
+        folder / "edges.npz", src=arcs[:, 0], dst=arcs[:, 1], n_nodes=40, length=np.arange(len(arcs)) + 1.0
+    )
+    rows = "\n".join(f"{i + 7}\t{j + 7}" for i, j in arcs)
+    (folder / "snap.txt").write_text(f"https://example.org/graph\n# Nodes: 40\n# From\tTo\n{rows}\n")
+    return len(arcs) - 5
+
+
+def test_published_files(tmp_path):
+    n_arcs = published(tmp_path)
+    with pytest.warns(UserWarning, match="dropped 5 self-loops"):
+        text = read_graph(tmp_path / "edges.csv")
+    with pytest.warns(UserWarning, match="dropped 5 self-loops"):
+        arrays = read_graph(tmp_path / "edges.npz", weight=None)
+    assert text.describe() == arrays.describe()
+    assert (text.n_nodes, text.n_arcs, text.labels) == (40, n_arcs, None)
+    assert lengths(text) == lengths(arrays)
+    with pytest.warns(UserWarning, match="dropped 5 self-loops"):
+        lengthy = read_graph(tmp_path / "edges.npz", weight="length")
+    assert (lengthy.n_arcs, lengthy.weighted) == (n_arcs, True)
+    with pytest.warns(UserWarning, match="dropped 5 self-loops"):
+        snap = read_graph(tmp_path / "snap.txt")  # its first line is an address
+    assert (snap.n_nodes, snap.n_arcs, snap.weighted) == (40, n_arcs, False)
+    write_table(tmp_path / "matrix.csv", np.eye(9).tolist(), header=None)
+    with pytest.raises(ValueError, match="A square table is a matrix"):
+        read_graph(tmp_path / "matrix.csv")
+
+
 def test_real_files():
     with pytest.warns(UserWarning, match="dropped 50 self-loops"):
-        text = read_graph(DATA / "raw" / "chameleon_edges.csv")
+        text = read_graph(real_file("raw/chameleon_edges.csv"))
     with pytest.warns(UserWarning, match="dropped 50 self-loops"):
-        arrays = read_graph(DATA / "graphs" / "chameleon.npz")
+        arrays = read_graph(real_file("graphs/chameleon.npz"))
     assert text.describe() == arrays.describe()
     assert (text.n_nodes, text.n_arcs, text.labels) == (2277, 36051, None)
     assert lengths(text) == lengths(arrays)
-    berlin = read_graph(DATA / "graphs" / "road_berlin.npz", weight="length")
+    berlin = read_graph(real_file("graphs/road_berlin.npz"), weight="length")
     assert (berlin.n_nodes, berlin.n_arcs, berlin.weighted) == (877, 1410, True)
     with pytest.warns(UserWarning, match="dropped 12 self-loops"):
-        grqc = read_graph(DATA / "raw" / "ca-GrQc.txt")  # its first line is an address
+        grqc = read_graph(real_file("raw/ca-GrQc.txt"))  # its first line is an address
     assert (grqc.n_nodes, grqc.n_arcs, grqc.weighted) == (5242, 28968, False)
     with pytest.raises(ValueError, match="A square table is a matrix"):
-        read_graph(DATA / "proximities" / "morse.csv")
+        read_graph(real_file("proximities/morse.csv"))

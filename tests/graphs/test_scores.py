@@ -18,7 +18,7 @@ from finsler.graphs.scores import (
     symmetric_floor,
 )
 
-from helpers import SHARED, slow_distance
+from helpers import real_file, slow_distance
 
 
 def random_map(seed, n=14, m=3, ties=False):
@@ -190,10 +190,7 @@ def test_no_euclidean_map_beats_the_floor(monkeypatch):
 
 
 def test_floor_of_chameleon():
-    file = SHARED / "data" / "graphs" / "chameleon.npz"
-    if not file.is_file():
-        pytest.skip("the real graphs are not beside this checkout")
-    with np.load(file) as stored:
+    with np.load(real_file("graphs/chameleon.npz")) as stored:
         graph = as_digraph(
             (stored["src"][stored["src"] != stored["dst"]], stored["dst"][stored["src"] != stored["dst"]])
         )

@@ -22,7 +22,7 @@ from finsler.learn.baselines import (
 from finsler.learn.heights import springrank
 from finsler.learn.tasks import split_links
 
-from helpers import SHARED, slow_distance
+from helpers import real_file, slow_distance
 
 
 def citations(seed, n=150, reach=30, degree=5):
@@ -146,10 +146,7 @@ print(run_baselines(split_links(arcs), n_jobs=1)["springrank"]["direction"])
 
 def test_closed_form_on_cora():
     """No training, split 0: at least what the protocol asks of a closed form, less a margin."""
-    file = SHARED / "data" / "graphs" / "cora.npz"
-    if not file.is_file():
-        pytest.skip("the real graphs are not beside this checkout")
-    with np.load(file) as z:
+    with np.load(real_file("graphs/cora.npz")) as z:
         arcs, n = np.column_stack([z["src"], z["dst"]]), int(z["n_nodes"])
         words = sparse.csr_matrix(
             (np.ones(len(z["feat_indices"])), z["feat_indices"], z["feat_indptr"]),

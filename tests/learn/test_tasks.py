@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from finsler.graphs.digraph import as_digraph
 from finsler.learn.tasks import LinkTasks, PairTask, score_links, spanning_forest, split_links
 
-from helpers import SHARED
+from helpers import real_file
 
 
 def random_arcs(seed, n=60, degree=4.0, reciprocal=0.2):
@@ -244,10 +244,7 @@ def test_no_validation_on_request():
 
 @pytest.mark.parametrize("name", ["cora", "citeseer"])
 def test_real_graphs(name):
-    file = SHARED / "data" / "graphs" / f"{name}.npz"
-    if not file.is_file():
-        pytest.skip("the real graphs are not beside this checkout")
-    with np.load(file) as stored:
+    with np.load(real_file(f"graphs/{name}.npz")) as stored:
         arcs, n = np.column_stack([stored["src"], stored["dst"]]), int(stored["n_nodes"])
     pairs = {"cora": 5278, "citeseer": 4552}[name]
     split = split_links(arcs, n_nodes=n)

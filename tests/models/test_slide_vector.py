@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
+from scipy.optimize import approx_fprime, minimize
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.tables import read_table
-from finsler.models.common import Observations, Settings
+from finsler.models.common import Observations, Settings, differences
 from finsler.models.scaling import symmetric_mds
 from finsler.models.slide_vector import SlideVectorProblem, minimize_slide, slide_distances, slide_vector
 
-from helpers import random_problem
+from helpers import random_problem, real_file
 
 
 def observe(D, W=None):
@@ -28,10 +28,27 @@ def slow_stress(theta, D, W, m):
     return total
 
 
-def test_english_towns_as_in_the_vignette_of_the_r_package_asymmetry(proximities):
+@pytest.mark.parametrize("seed", range(2))
+def test_towns_made_asymmetric_as_a_general_minimizer_has_them(seed):
+    # As the English towns were made: distances and a linear skew part; the diagonal weighs, too.
+    rng = np.random.default_rng(seed)
+    D = differences(150 * rng.normal(size=(8, 2)))[1] + 5 * np.subtract.outer(np.arange(8.0), np.arange(8.0))
+    D, W = np.abs(D) * (1 - np.eye(8)), np.ones((8, 8))
+    start = 150 * rng.normal(size=(8, 2))
+    X, z, value, status = minimize_slide(SlideVectorProblem(D, W), start, Settings(tol=1e-13, max_iter=5000))
+    assert status == "converged"
+    assert value == pytest.approx(slow_stress(np.vstack([X, z]), D, W, 2), rel=1e-9)
+    theta = np.vstack([X, z]).ravel()
+    general = minimize(
+        lambda t: slow_stress(t, D, W, 2) / value, theta, method="BFGS", options={"gtol": 1e-7}
+    )
+    assert general.fun == pytest.approx(1.0, abs=1e-6), "there is no way down from it"
+
+
+def test_english_towns_as_in_the_vignette_of_the_r_package_asymmetry():
     # "Visualizing Asymmetry", vignette of the R package asymmetry, chunk englishtownsdecomp: the squares of the residuals
     # of slidevector(Englishtowns, ndim = 2) are 1643.222 + 1292.155 = 2935.377. R weighs the diagonal, too.
-    D = read_table(proximities / "english_towns.csv", "matrix").values.astype(float)
+    D = read_table(real_file("proximities/english_towns.csv"), "matrix").values.astype(float)
     problem = SlideVectorProblem(D, np.ones((8, 8)))
     start = np.random.default_rng(0).normal(size=(8, 2)) * 150
     X, z, stress, status = minimize_slide(problem, start, Settings(tol=1e-13, max_iter=5000))

@@ -6,13 +6,14 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.utils import Bunch
 
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.graphs.scores import DigraphScores, digraph_scores, symmetric_floor
 
 import table1
-from helpers import SHARED
+from helpers import real_file
 from table1 import Cell, graph_facts, run_cell, run_table1, table_markdown
 
 pytest.importorskip("torch")
@@ -142,9 +143,19 @@ def test_facts_of_a_graph():
     assert "symmetric_floor" not in graph_facts("arxiv-year", graph, 1)
 
 
-@pytest.mark.skipif(not (SHARED / "data" / "raw").is_dir(), reason="the real graphs are not here")
+def test_pairs_without_directions_get_them_from_the_order_of_their_nodes(monkeypatch):
+    both = (np.random.default_rng(0).random((30, 30)) < 0.1).astype(float)
+    both = np.maximum(both, both.T)  # with self-loops, as Gr-QC has them
+    monkeypatch.setattr(table1, "fetch_graph", lambda name: Bunch(graph=csr_array(both)))
+    arcs = table1.table_graph("grqc").matrix.tocoo()
+    assert (arcs.row < arcs.col).all()
+    assert arcs.nnz == np.count_nonzero(np.triu(both, 1))
+    assert table1.table_graph("citeseer").n_arcs == np.count_nonzero(both - np.diag(np.diag(both)))
+
+
 def test_gr_qc_gets_directions_from_the_order_of_its_nodes(monkeypatch):
-    monkeypatch.setenv("FINSLER_DATA", str(SHARED / "data" / "raw"))
+    files = [real_file(f"raw/{name}") for name in ("ca-GrQc.txt", "citeseer.zip")]
+    monkeypatch.setenv("FINSLER_DATA", str(files[0].parent))
     graph = table1.table_graph("grqc")
     assert (graph.n_nodes, graph.n_arcs) == (5242, 14484)
     arcs = graph.matrix.tocoo()

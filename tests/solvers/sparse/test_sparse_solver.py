@@ -24,7 +24,7 @@ from finsler.solvers.sparse.solver import sparse_smacof
 from finsler.solvers.sparse.start import paths_either_way
 from finsler.solvers.sparse.stream import PairStream
 
-from helpers import SHARED, slow_distance
+from helpers import real_file, slow_distance
 
 
 def city(n=400, **options):
@@ -238,13 +238,23 @@ def test_as_good_as_all_pairs_on_the_tree():
     assert ratio_to_dense(as_digraph(make_binary_tree(6).graph)) < 1.1
 
 
+def test_as_good_as_all_pairs_on_a_graph_of_hubs():
+    # As airlines fly: each place has connections to the three nearest hubs, most of them both ways, and hubs to hubs.
+    rng = np.random.default_rng(0)
+    points, hubs = rng.random((600, 2)), rng.choice(600, 40, replace=False)
+    near = hubs[KDTree(points[hubs]).query(points, 3)[1]].ravel()
+    there = np.column_stack([np.repeat(np.arange(600), 3), near])
+    between = np.stack(np.meshgrid(hubs, hubs), axis=-1).reshape(-1, 2)
+    parts = [there, there[rng.random(len(there)) < 0.9][:, ::-1], between[rng.random(len(between)) < 0.3]]
+    arcs = np.unique(np.concatenate(parts), axis=0)
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    assert ratio_to_dense(largest_component(as_digraph((arcs[:, 0], arcs[:, 1])))) < 1.15
+
+
 @pytest.mark.filterwarnings("ignore:The graph was simplified")
 @pytest.mark.parametrize("name", ["road_berlin", "openflights"])
 def test_as_good_as_all_pairs_on_real_graphs(name):
-    path = SHARED / "data" / "graphs" / f"{name}.npz"
-    if not path.exists():
-        pytest.skip("the real graphs are not beside this checkout")
-    graph = largest_component(read_graph(path, weight=None))
+    graph = largest_component(read_graph(real_file(f"graphs/{name}.npz"), weight=None))
     assert ratio_to_dense(graph, n_seeds=3) < 1.1
 
 
