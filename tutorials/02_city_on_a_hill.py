@@ -146,7 +146,7 @@ town.plot(
 # For the one-way streets alone, where heights have little to say, other models of asymmetric data may do better.
 # ``finsler compare`` (here its function) fits them all to the same table.
 
-from finsler.models.compare import compare_models
+from finsler import compare_models
 
 print(compare_models(tables["one-way streets only"].matrix, n_init=1, verbose=False))
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import pkgutil
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-PACKAGES = ("finsler", "finsler.datasets", "finsler.learn", "finsler.models", "finsler.plotting")
+import finsler
 
 
 @cache
 def aliases() -> dict[str, list[str]]:
     """The full name of everything that a package exports, to the names under which it does."""
     found: dict[str, list[str]] = {}
-    for package in map(import_module, PACKAGES):
+    inside = [f"finsler.{module.name}" for module in pkgutil.iter_modules(finsler.__path__) if module.ispkg]
+    for package in map(import_module, ["finsler", *inside]):
         for name in getattr(package, "__all__", ()):
             thing = getattr(package, name)
             if hasattr(thing, "__qualname__"):

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import finsler
-from finsler.graphs.distances import graph_distances
+from finsler.graphs import graph_distances
 
 n = 12
 names = [str(k) for k in range(n)]

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import finsler
-from finsler.graphs.distances import graph_distances
+from finsler.graphs import graph_distances
 
 streams = [(str(k), str(k // 2), 1.0) for k in range(2, 16)]  # from the springs, 8 to 15, to the mouth, 1
 known = np.isfinite(graph_distances(streams).weights) & (graph_distances(streams).weights > 0)
