@@ -208,7 +208,7 @@ def test_labels_of_a_list_of_arcs_are_its_nodes():
     assert as_digraph([(0, 3)], labels=range(6)).n_nodes == 6
     assert_same(as_digraph([(20, 10)], labels=[20, 5, 10]), dense([(0, 2, 1.0)], 3), [20, 5, 10])
     assert_same(as_digraph([(2, 0)], labels=["x", "y", "z"]), dense([(2, 0, 1.0)], 3), ["x", "y", "z"])
-    with pytest.raises(ValueError, match="'c' is not among the 2 labels"):
+    with pytest.raises(ValueError, match="labels: No node is labeled 'c'"):
         as_digraph([("a", "c")], labels=["a", "b"])
     with pytest.raises(ValueError, match="3 is not among the 3 labels"):
         as_digraph([(0, 3)], labels=["a", "b", "c"])

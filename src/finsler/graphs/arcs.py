@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError
 
 # Names by which a column of a table of arcs is recognized, in lower case.
@@ -168,11 +169,8 @@ def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, tar
 
 def roles(columns: Sequence[Any], source: int, target: int, value: int | None) -> dict[str, str]:
     """Names of the columns of a table of arcs by the roles they play."""
-    named = {"source": columns[source], "target": columns[target]}
-    return {
-        role: str(name)
-        for role, name in (named if value is None else named | {"value": columns[value]}).items()
-    }
+    places = {"source": source, "target": target, "value": value}
+    return {role: str(columns[place]) for role, place in places.items() if place is not None}
 
 
 def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
@@ -265,21 +263,19 @@ def node_codes(ends: np.ndarray, labels: Iterable[Hashable] | None) -> tuple[np.
     if labels is None and integers:
         nodes, codes = np.unique(ends, return_inverse=True)
         return codes, nodes.tolist()
-    position: dict[Any, int] = {}
-    try:
-        if labels is None:
+    if labels is None:
+        position: dict[Any, int] = {}
+        try:
             codes = np.array([position.setdefault(end, len(position)) for end in ends], dtype=np.int64)
-            return codes, list(position)
-        names = check_names(labels) or []
-        by_position = integers and not any(isinstance(name, int | np.integer) for name in names)
-        position = {name: i for i, name in enumerate(range(len(names)) if by_position else names)}
-        codes = np.array([position.get(end, -1) for end in ends.tolist()], dtype=np.int64)
-    except TypeError as error:
-        raise InputTypeError(f"names of nodes must be hashable: {error}.") from error
-    unknown = np.flatnonzero(codes < 0)
-    if unknown.size:
-        raise InputError(f"the node {ends.tolist()[unknown[0]]!r} is not among the {len(names)} labels.")
-    return codes, names
+        except TypeError as error:
+            raise InputTypeError(f"names of nodes must be hashable: {error}.") from error
+        return codes, list(position)
+    names = check_names(labels) or []
+    by_position = integers and not any(isinstance(name, int) for name in names)
+    index = LabelIndex(None if by_position else names, len(names), "node")
+    return np.array(
+        [index.position(end, "labels", exact=True) for end in ends.tolist()], dtype=np.int64
+    ), names
 
 
 def node_array(values: Any, what: str) -> np.ndarray:
@@ -322,11 +318,12 @@ def check_names(labels: Iterable[Hashable] | None, n_nodes: int | None = None) -
     names = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if n_nodes is not None and len(names) != n_nodes:
         raise InputError(f"labels has {len(names)} names for {n_nodes} nodes.")
-    seen: set[Any] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(f"labels must be distinct; {name!r} is repeated.")
-        seen.add(name)
+    try:
+        repeated = [name for name, n in Counter(names).items() if n > 1]
+    except TypeError as error:
+        raise InputTypeError(f"labels must be names that can be compared: {error}.") from error
+    if repeated:
+        raise InputError(f"labels must be distinct; {repeated[0]!r} is repeated.")
     return names
 
 
