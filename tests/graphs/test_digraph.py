@@ -210,7 +210,7 @@ def test_labels_of_a_list_of_arcs_are_its_nodes():
     assert_same(as_digraph([(2, 0)], labels=["x", "y", "z"]), dense([(2, 0, 1.0)], 3), ["x", "y", "z"])
     with pytest.raises(ValueError, match="labels: No node is labeled 'c'"):
         as_digraph([("a", "c")], labels=["a", "b"])
-    with pytest.raises(ValueError, match="3 is not among the 3 labels"):
+    with pytest.raises(ValueError, match="labels: There is no node 3"):
         as_digraph([(0, 3)], labels=["a", "b", "c"])
     with pytest.raises(ValueError, match="-1 is not among"):
         as_digraph([(0, -1)], labels=["a", "b", "c"])
