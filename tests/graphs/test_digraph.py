@@ -212,7 +212,7 @@ def test_labels_of_a_list_of_arcs_are_its_nodes():
         as_digraph([("a", "c")], labels=["a", "b"])
     with pytest.raises(ValueError, match="labels: There is no node 3"):
         as_digraph([(0, 3)], labels=["a", "b", "c"])
-    with pytest.raises(ValueError, match="-1 is not among"):
+    with pytest.raises(ValueError, match="labels: There is no node -1"):
         as_digraph([(0, -1)], labels=["a", "b", "c"])
 
 
