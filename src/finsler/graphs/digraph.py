@@ -106,13 +106,7 @@ class Digraph:
         return _arrays(self.matrix.T.tocsr())
 
     def describe(self) -> str:
-        """Say in one line what the graph is.
-
-        Examples
-        --------
-        >>> as_digraph(([0, 1, 2], [1, 2, 0])).describe()
-        'Digraph: 3 nodes, 3 arcs, unweighted'
-        """
+        """Say in one line what the graph is."""
         facts = self.provenance
         parts = [count(self.n_nodes, "node"), count(self.n_arcs, "arc")]
         if not self.weighted:
@@ -137,17 +131,9 @@ class Digraph:
         return replace(self, matrix=csr_array((old.data * factor, old.indices, old.indptr), shape=old.shape))
 
     def subgraph(self, indices: Sequence[int] | np.ndarray) -> Digraph:
-        """Keep some nodes, in the order given, and the arcs between them.
+        """Keep the nodes at some positions, in the order given (or where N booleans are true), and the arcs between them.
 
-        Parameters
-        ----------
-        indices : array of integers, or of N booleans
-            Positions of the nodes to keep.
-
-        Returns
-        -------
-        Digraph
-            Its labels are those of the nodes kept (their positions in this graph, if it has no labels).
+        Its labels are those of the nodes kept: their positions in this graph, if it has no labels.
 
         Examples
         --------
@@ -157,21 +143,17 @@ class Digraph:
         kept = np.asarray(indices)
         if kept.dtype == bool and kept.shape == (self.n_nodes,):
             kept = np.flatnonzero(kept)
-        if kept.ndim != 1 or kept.size == 0 or kept.dtype.kind not in "iu":
+        absent = np.ones(self.n_nodes, bool)
+        if kept.ndim == 1 and kept.dtype.kind in "iu" and (absent.size > kept).all() and (kept >= 0).all():
+            absent[kept] = False
+        if not kept.size or absent.sum() + kept.size != absent.size:
             raise InputError(
-                f"indices must be a non-empty list of node positions or {self.n_nodes} booleans; "
-                f"found shape {kept.shape}, dtype {kept.dtype}."
+                f"indices must be positions of nodes, 0 to {self.n_nodes - 1}, some and each once, or {self.n_nodes} "
+                f"booleans; found shape {kept.shape} and dtype {kept.dtype}."
             )
-        outside = kept[(kept < 0) | (kept >= self.n_nodes)]
-        if outside.size:
-            raise InputError(f"indices must be within 0..{self.n_nodes - 1}; found {outside[0]}.")
-        if np.unique(kept).size < kept.size:
-            raise InputError("indices must name each node once; some are repeated.")
         matrix = csr_array(self.matrix[kept][:, kept])
         matrix.sort_indices()
         names = self.nodes
-        absent = np.ones(self.n_nodes, bool)
-        absent[kept] = False
         facts = self.provenance.having(left_out=[names[i] for i in np.flatnonzero(absent).tolist()])
         return Digraph(matrix, _unless_range([names[i] for i in kept.tolist()]), facts)
 
@@ -311,9 +293,7 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
     if directed not in (None, True, False):
         raise InputError(f"directed must be True, False or None; found {directed!r}.")
     if directed and not arcs.directed:
-        raise InputError(
-            "directed=True, but the graph is undirected; leave directed=None for arcs both ways."
-        )
+        raise InputError("directed=True, but the graph is undirected; directed=None gives arcs both ways.")
     if arcs.n_nodes == 0:
         raise InputError("The graph has no nodes.")
     labels = _unless_range(arcs.labels)
@@ -370,12 +350,10 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
 
 def warn_of_repairs(graph: Digraph) -> None:
     """Warn, where the caller's caller is, of what `assemble` changed."""
-    facts, repairs = graph.provenance, []
-    if facts.n_self_loops:
-        repairs.append(f"dropped {count(facts.n_self_loops, 'self-loop')}")
-    if facts.n_duplicates:
-        merged = count(facts.n_duplicates, "repeated arc")
-        repairs.append(f"merged {merged} (duplicates={facts.aggregate!r})")
+    facts = graph.provenance
+    dropped = f"dropped {count(facts.n_self_loops, 'self-loop')}" if facts.n_self_loops else ""
+    merged = f"merged {count(facts.n_duplicates, 'repeated arc')} (duplicates={facts.aggregate!r})"
+    repairs = [dropped] * bool(dropped) + [merged] * bool(facts.n_duplicates)
     if repairs:
         warnings.warn(f"The graph was simplified: {', '.join(repairs)}.", UserWarning, stacklevel=3)
 
@@ -419,9 +397,7 @@ def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.nd
     for i, position in enumerate(kept):
         value = array[position]
         try:
-            if np.iscomplexobj(value) or (
-                isinstance(value, str) and "_" in value
-            ):  # which Python would allow
+            if np.iscomplexobj(value) or "_" in str(value):  # both of which Python would allow
                 raise TypeError
             result[i] = float(value)
         except (TypeError, ValueError):

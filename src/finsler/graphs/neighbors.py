@@ -119,20 +119,10 @@ def randers_edges(
 
     Notes
     -----
-    Why the average: with the drift ``grad phi`` a path from x to y costs its length plus ``phi(y) - phi(x)``, so straight
-    lines are shortest and distances known. Root mean square relative error of 1000 points in a square, 15 neighbors,
-    and in brackets the part that the rule adds to paths over edges of the true length:
-
-    ================================  ================  ================
-    field                             average           start
-    ================================  ================  ================
-    bowl, ``phi = 0.3 |x|^2``         0.033 (0.000)     0.023 (0.040)
-    dome, ``phi = -0.3 |x|^2``        0.033 (0.000)     0.068 (0.036)
-    wave, ``phi = 0.7/6 cos(6 x1)``   0.034 (0.006)     0.051 (0.050)
-    ================================  ================  ================
-
-    Paths zigzag and so are too long; in a bowl the error of the start is negative and happens to hide it. In a constant
-    field both rules agree. With the average, the opposite drift gives the transposed distances.
+    Why the average: with the drift ``grad phi`` straight lines are shortest and distances known. On 1000 points in a
+    square, 15 neighbors, in a bowl, a dome and a wave phi, the average adds a relative error of 0.000 to 0.006 (root mean
+    square) to that of paths over edges of the true length, the start 0.036 to 0.050. In a constant field both agree; with
+    the average, the opposite drift gives the transposed distances.
 
     Examples
     --------
@@ -190,10 +180,8 @@ def geodesics(
             how = "the given graph" if graph is not None else f"n_neighbors={n_neighbors}"
             how = how if radius is None else f"radius={radius:g}"
             raise InputError(
-                f"{broken}, and no path leads from one to another. Join more neighbors (now: {how}) or set a larger "
-                "radius, or keep the largest piece only with unreachable='largest'. (With unreachable='mask', "
-                "geodesic_distances gives the pairs between pieces weight 0; pieces have no common frame, so no "
-                "solver takes them together.)"
+                f"{broken}, which have no common frame. Join more neighbors (now: {how}) or set a larger radius, or keep "
+                "the largest piece only with unreachable='largest'."
             )
         kept = largest_component(piece)
         edges, field = edges[kept][:, kept], field.take(kept)

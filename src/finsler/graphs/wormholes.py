@@ -215,15 +215,12 @@ def find_boundary(
 def _path_lengths(D: ArrayLike) -> Array:
     """Checked matrix of distances; inf may occur, NaN may not."""
     data = as_dissimilarities(D, missing="mask")
-    if data.weights is not None:
-        unknown = np.isnan(data.matrix)
-        np.fill_diagonal(unknown, False)
-        if unknown.any():
-            i, j = divmod(int(np.argmax(unknown)), len(unknown))
-            raise InputError(
-                f"D is NaN from {data.name(i)} to {data.name(j)}. Consistency is about shortest paths, "
-                "which are known for every pair; use inf where there is no path."
-            )
+    if data.provenance.n_missing:
+        i, j = np.argwhere(np.isnan(data.matrix) & ~np.eye(data.n_points, dtype=bool))[0]
+        raise InputError(
+            f"D is NaN from {data.name(i)} to {data.name(j)}. Consistency is about shortest paths, which are known for "
+            "every pair; use inf where there is no path."
+        )
     return data.matrix
 
 
@@ -231,18 +228,14 @@ def _boundary_indices(boundary: ArrayLike | None, n: int) -> NDArray[np.intp]:
     if boundary is None:
         raise InputError("boundary is needed: a mask or indices. find_boundary(points) finds one.")
     given = np.asarray(boundary)
-    if given.dtype == bool:
-        if given.shape != (n,):
-            raise InputError(
-                f"boundary as a mask must have shape ({n},), one for each point; got {given.shape}."
-            )
-        rim = np.flatnonzero(given)
-    elif given.size and given.dtype.kind not in "iu":
-        raise InputError(f"boundary must be a boolean mask or integer indices, got dtype {given.dtype}.")
-    else:
-        if given.ndim != 1 or (given.size and not (given.min() >= 0 and given.max() < n)):
-            raise InputError(f"boundary must be a 1-D list of indices between 0 and {n - 1}, got {given!r}.")
-        rim = np.unique(given.astype(np.intp))
+    mask = given.dtype == bool and given.shape == (n,)
+    numbers = given.ndim == 1 and (given.dtype.kind in "iu" or not given.size)
+    if not mask and not (numbers and ((given >= 0) & (given < n)).all()):
+        raise InputError(
+            f"boundary must be a mask of shape ({n},) or a list of indices between 0 and {n - 1}; found {given.dtype} of "
+            f"shape {given.shape}."
+        )
+    rim = np.flatnonzero(given) if mask else np.unique(given.astype(np.intp))
     if rim.size == 0:
         raise InputError("boundary is empty. Without missing parts every pair is consistent: use no weights.")
     return rim
