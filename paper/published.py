@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
-from finsler.graphs.arc_keys import among_keys, arc_keys, keyed_arcs
+from finsler.graphs.arc_set import ArcSet, arcs_of_keys
 from finsler.learn.tasks import LinkSplit, PairTask, score_links, split_links
 
 Array = NDArray[Any]
@@ -158,8 +158,8 @@ def training_pairs(
     ((134, 2), 67)
     """
     n = split.n_nodes
-    keys = np.sort(arc_keys(split.observed, n))
-    one_way = split.observed[~among_keys(keys, arc_keys(split.observed[:, ::-1], n))]
+    observed = ArcSet(split.observed, n)
+    one_way = split.observed[~observed.contains(split.observed[:, ::-1])]
     if task == "direction":
         positives, negatives = one_way, one_way[:, ::-1]
     else:
@@ -167,8 +167,8 @@ def training_pairs(
         reversed_ones = rng.permutation(one_way[:, ::-1])[: len(positives) // 3]
         wanted = len(positives) - len(reversed_ones)
         drawn = np.unique(rng.integers(0, n * n, size=2 * wanted + 100))
-        ends = keyed_arcs(drawn, n)
-        neighbors = among_keys(keys, drawn) | among_keys(keys, arc_keys(ends[:, ::-1], n))
+        ends = arcs_of_keys(drawn, n)
+        neighbors = observed.contains(ends) | observed.contains(ends[:, ::-1])
         ends = ends[~neighbors & (ends[:, 0] != ends[:, 1])]
         negatives = np.concatenate([reversed_ones, rng.permutation(ends)[:wanted]])
     pairs = np.concatenate([positives, negatives])
@@ -239,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     graph, _ = link_data(given.graph)
     for k in given.splits:
-        split = split_links(graph, seed=k)
+        split = split_links(graph, random_state=k)
         for train in (magnet, digcn):
             scores = train(split, seed=k)
             print(f"{train.__name__}, split {k}:", ", ".join(f"{key} {v:.1f}" for key, v in scores.items()))

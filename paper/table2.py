@@ -131,29 +131,29 @@ def run_cell(
 
     if graph is None:
         graph, features = link_data(cell.graph)
-    split = split_links(graph, seed=cell.split, forest=cell.forest)
+    split = split_links(graph, random_state=cell.split, forest=cell.forest)
     arcs = coo_array(
         (np.ones(len(split.observed), dtype=bool), tuple(split.observed.T)),
         shape=(split.n_nodes, split.n_nodes),
     )
     began = time.perf_counter()
     model = LinkPredictor(random_state=cell.split, n_jobs=n_jobs, device=device, verbose=verbose, **options)
-    model.fit(as_digraph(arcs), features, validation=split.validation)
+    model.fit(as_digraph(arcs), features=features, validation=split.validation)
     if model.status_ == "interrupted":
         raise KeyboardInterrupt
-    scores = model.score(split.test)
+    scores = model.scores(split.test)
     seconds = time.perf_counter() - began
     result = {
         "cell": asdict(cell),
         "options": options,
         "test": scores,
-        "validation": model.score(split.validation),
+        "validation": model.scores(split.validation),
         "candidates": model.validation_scores_,
         "encoder": model.encoder_,
         "alpha": model.alpha_,
         "seconds": round(seconds, 1),
         "peak_memory_mb": _peak_memory(),
-        "baselines": run_baselines(split, features=features, seed=cell.split, n_jobs=n_jobs),
+        "baselines": run_baselines(split, features=features, random_state=cell.split, n_jobs=n_jobs),
         "graph": {
             "n_nodes": split.n_nodes,
             "n_arcs": graph.n_arcs,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,8 +16,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from finsler.graphs.digraph import as_digraph
-from finsler.learn.links import LinkPredictor
-from finsler.learn.tasks import split_links
+from finsler.learn import LinkOptions, LinkPredictor, split_links
 
 PAPER_SPACE: dict[str, Sequence[Any]] = {
     "learning_rate": (5e-1, 3e-1, 2e-1, 1e-1, 5e-2, 1e-2, 5e-3, 1e-3),
@@ -34,6 +34,15 @@ SPACE: dict[str, Sequence[Any]] = PAPER_SPACE | {
     "folds": (1, 3, 6),
 }
 """The paper's and ours."""
+
+OPTIONS = {entry.name for entry in fields(LinkOptions)}
+
+
+def make_predictor(settings: Mapping[str, Any]) -> LinkPredictor:
+    """`LinkPredictor` with parameters and options from one mapping."""
+    options = LinkOptions(**{name: value for name, value in settings.items() if name in OPTIONS})
+    rest = {name: value for name, value in settings.items() if name not in OPTIONS}
+    return LinkPredictor(**rest, options=options)
 
 
 def tune(
@@ -62,19 +71,18 @@ def tune(
     space : mapping of parameter to candidates
         `SPACE`, `PAPER_SPACE`, or your own.
     split, forest
-        Which split, see `finsler.learn.tasks.split_links`.
+        Which split, see `finsler.learn.split_links`.
     seed : int
         Of the search and of every training.
     time_limit : float, optional
         Seconds after which no further trial begins.
     **options
-        Fixed parameters of `LinkPredictor`.
+        Fixed parameters of `LinkPredictor`, or of its `LinkOptions`.
 
     Returns
     -------
     optuna.Study
-        ``study.best_params`` goes into ``LinkPredictor(**study.best_params)``; the value is the mean of the three
-        validation scores.
+        ``make_predictor(study.best_params)`` has the best settings; the value is the mean of the three validation scores.
 
     Examples
     --------
@@ -87,22 +95,22 @@ def tune(
         import optuna
     except ImportError as error:
         raise ImportError("Tuning needs Optuna: pip install 'finsler[learn]'.") from error
-    unknown = sorted(set(space) - set(LinkPredictor().get_params()))
+    unknown = sorted(set(space) - set(LinkPredictor().get_params()) - OPTIONS)
     if unknown:
         raise ValueError(f"space: LinkPredictor has no parameter {unknown[0]!r}.")
     both = sorted(set(space) & set(options))
     if both:
         raise ValueError(f"{both[0]!r} is both in space and fixed; give it once.")
     digraph = as_digraph(graph, weight=None)
-    held_out = split_links(digraph, seed=split, forest=forest)
+    held_out = split_links(digraph, random_state=split, forest=forest)
     ones = np.ones(len(held_out.observed), dtype=bool)
     matrix = coo_array((ones, tuple(held_out.observed.T)), shape=(held_out.n_nodes, held_out.n_nodes))
     observed = as_digraph(matrix, labels=digraph.labels)
 
     def objective(trial: Any) -> float:
         chosen = {name: trial.suggest_categorical(name, list(values)) for name, values in space.items()}
-        model = LinkPredictor(random_state=seed, **(options | chosen))
-        model.fit(observed, features, validation=held_out.validation)
+        model = make_predictor({"random_state": seed} | options | chosen)
+        model.fit(observed, features=features, validation=held_out.validation)
         return float(max(model.validation_scores_.values()))
 
     before = optuna.logging.get_verbosity()

@@ -21,11 +21,10 @@ from scipy.sparse import coo_array
 
 from finsler import LinkPredictor
 from finsler.datasets import fetch_graph
-from finsler.learn.baselines import closed_form_logit, degree_logit, neighbor_logit, springrank_logit
-from finsler.learn.tasks import score_links, split_links
+from finsler.learn import LinkOptions, baseline_logits, score_links, split_links
 
 papers = fetch_graph("cora")
-split = split_links(papers.graph, seed=0)
+split = split_links(papers.graph)
 n, known = split.n_nodes, split.observed
 print(f"{n:,} papers, {papers.n_arcs:,} citations, {papers.features.shape[1]:,} different words")
 print(f"seen in training: {len(known):,} citations; held out for the test: {len(split.test_pairs):,} pairs")
@@ -41,11 +40,12 @@ print(f"seen in training: {len(known):,} citations; held out for the test: {len(
 # cites much cites, and who is cited much is cited; Adamic-Adar counts common neighbors, rare ones more. The last is a
 # Randers map in closed form, made of page ranks and SpringRank without any training.
 
+simple = baseline_logits(known, n, papers.features)
 scorers = {
-    "SpringRank": springrank_logit(known, n),
-    "degree product": degree_logit(known, n),
-    "Adamic-Adar": neighbor_logit(known, n, adamic_adar=True),
-    "closed form, no training": closed_form_logit(known, n, papers.features),
+    "SpringRank": simple["springrank"],
+    "degree product": simple["degree_product"],
+    "Adamic-Adar": simple["adamic_adar"],
+    "closed form, no training": simple["closed_form_features"],
 }
 
 # %%
@@ -55,7 +55,8 @@ scorers = {
 # for itself (here they are given to it), with and without the words.
 
 seen = coo_array((np.ones(len(known)), tuple(known.T)), shape=(n, n)).tocsr()
-model = LinkPredictor(random_state=0).fit(seen, papers.features, validation=split.validation)
+model = LinkPredictor(random_state=0)
+model.fit(seen, features=papers.features, validation=split.validation)
 for kind, score in model.validation_scores_.items():
     print(f"{kind:>18}: {score:.1f} on the validation pairs")
 print(f"chosen: {model.encoder_}; alpha = {model.alpha_:.2f}")
@@ -121,10 +122,10 @@ ax.legend()
 # The model averages two maps of 64 dimensions. One map of two dimensions can be drawn as it is: left and right is what a
 # paper is about, and up is what cites. The arrows are citations that were hidden from it, and the fields were not told.
 
-flat = LinkPredictor(n_components=2, encoder="features", ensemble=False, random_state=0)
-flat.fit(seen, papers.features, validation=split.validation)
+flat = LinkPredictor(2, encoder="features", random_state=0, options=LinkOptions(ensemble=False))
+flat.fit(seen, features=papers.features, validation=split.validation)
 chart = flat.result_
-score = flat.score(split.test)
+score = flat.scores(split.test)
 fall = chart.height[hidden[:, 0]] - chart.height[hidden[:, 1]]
 print(
     f"in two dimensions: existence {score['existence_mixed']:.1f}, direction {score['direction']:.1f};",

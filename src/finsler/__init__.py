@@ -23,5 +23,5 @@ __all__, __getattr__, __dir__ = exports(
         "datasets.flights": ["load_flight_hours"],
         "errors": ["InputError"],
     },
-    subpackages=["datasets", "graphs", "models", "plotting"],
+    subpackages=["datasets", "graphs", "learn", "models", "plotting"],
 )

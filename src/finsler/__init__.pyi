@@ -2,6 +2,7 @@
 
 from finsler import datasets as datasets
 from finsler import graphs as graphs
+from finsler import learn as learn
 from finsler import models as models
 from finsler import plotting as plotting
 from finsler.datasets.flights import load_flight_hours as load_flight_hours

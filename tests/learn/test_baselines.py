@@ -11,15 +11,8 @@ from scipy import sparse
 
 from finsler.geometry.randers import randers_distances
 from finsler.learn import baselines
-from finsler.learn.baselines import (
-    closed_form_logit,
-    closed_form_map,
-    degree_logit,
-    neighbor_logit,
-    run_baselines,
-    springrank_logit,
-)
-from finsler.learn.heights import springrank
+from finsler.learn.baselines import baseline_logits, closed_form_maps, neighbor_logit, run_baselines
+from finsler.learn.features import springrank
 from finsler.learn.tasks import split_links
 
 from helpers import real_file, slow_distance
@@ -60,18 +53,20 @@ def test_degrees_and_heights():
     arcs = citations(1, n=20)
     out, into = np.bincount(arcs[:, 0], minlength=20), np.bincount(arcs[:, 1], minlength=20)
     products = [(1 + out[i]) * (1 + into[j]) for i, j in ALL_PAIRS]
-    np.testing.assert_allclose(np.exp(degree_logit(arcs, 20)(ALL_PAIRS)), products)
+    np.testing.assert_allclose(np.exp(baseline_logits(arcs, 20)["degree_product"](ALL_PAIRS)), products)
     heights = springrank(arcs, 20)
     expected = [heights[i] - heights[j] for i, j in ALL_PAIRS]
-    np.testing.assert_allclose(springrank_logit(arcs, 20)(ALL_PAIRS), expected)
+    np.testing.assert_allclose(baseline_logits(arcs, 20)["springrank"](ALL_PAIRS), expected)
 
 
 @pytest.mark.parametrize("with_features", [False, True])
 def test_closed_form_is_minus_a_randers_distance(with_features):
     arcs = citations(2, n=20)
-    features = np.random.default_rng(0).random((20, 9)) < 0.4 if with_features else None
-    X = closed_form_map(arcs, 20, features)
-    logit = closed_form_logit(arcs, 20, features)(ALL_PAIRS)
+    words = (np.random.default_rng(0).random((20, 9)) < 0.4).astype(float)
+    heights = springrank(arcs, 20)
+    name = "closed_form_features" if with_features else "closed_form"
+    X = closed_form_maps(arcs, 20, words, heights)[name]
+    logit = baseline_logits(arcs, 20, words)[name](ALL_PAIRS)
     omega = np.zeros(X.shape[1])
     omega[-1] = baselines.CLOSED_FORM_ALPHA
     slow = [-slow_distance(X[i], X[j], omega) for i, j in ALL_PAIRS[:50]]
@@ -79,23 +74,25 @@ def test_closed_form_is_minus_a_randers_distance(with_features):
     distances = randers_distances(X, drift=baselines.CLOSED_FORM_ALPHA)
     np.testing.assert_allclose(logit, -distances[tuple(ALL_PAIRS.T)], rtol=1e-10)
     np.testing.assert_allclose((X[:, :-1] ** 2).sum(axis=1), 1)  # unit locations, unit features, half each
-    heights = springrank(arcs, 20)
     np.testing.assert_allclose(X[:, -1] / heights, baselines.CLOSED_FORM_SPREAD / heights.std())
 
 
 def test_closed_form_of_reciprocal_pairs_is_flat():
     arcs = citations(2, n=20)
-    X = closed_form_map(np.concatenate([arcs, arcs[:, ::-1]]), 20)
+    both = np.concatenate([arcs, arcs[:, ::-1]])
+    X = closed_form_maps(both, 20, None, springrank(both, 20))["closed_form"]
     assert np.isfinite(X).all()
     np.testing.assert_allclose(X[:, -1], 0, atol=1e-6)
 
 
 def test_features_may_be_sparse():
     arcs = citations(2, n=20)
-    features = (np.random.default_rng(0).random((20, 9)) < 0.4).astype(float)
-    np.testing.assert_allclose(
-        closed_form_map(arcs, 20, features), closed_form_map(arcs, 20, sparse.csr_matrix(features)), atol=1e-9
+    words = (np.random.default_rng(0).random((20, 9)) < 0.4).astype(float)
+    dense, given_sparse = (
+        baseline_logits(arcs, 20, given)["closed_form_features"]
+        for given in (words, sparse.csr_matrix(words))
     )
+    np.testing.assert_allclose(dense(ALL_PAIRS), given_sparse(ALL_PAIRS), atol=1e-9)
 
 
 def test_run_on_citations_in_time():

@@ -13,7 +13,6 @@ from finsler.graphs.scores import digraph_scores
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn import digraph_fit  # noqa: E402
 from finsler.learn.digraph import DigraphEmbedding  # noqa: E402
 from finsler.learn.digraph_objective import RankedStress, hop_counts  # noqa: E402
 
@@ -40,7 +39,7 @@ def test_a_path_is_drawn_without_error():
     scores = fitted.scores()
     assert scores.B < 1e-3
     assert scores.MAP == 1.0
-    assert fitted.alpha_ == fitted.drift_[-1] > 0
+    assert fitted.alpha_ == fitted.omega_[-1] > 0
     assert fitted.n_iter_ == len(fitted.history_)
 
 
@@ -73,19 +72,12 @@ def test_what_is_reported_is_that_of_the_embedding():
 
 
 @quiet
-def test_labels_are_kept_and_distances_named(tmp_path):
+def test_labels_are_kept(tmp_path):
     graph = nx.DiGraph([("source", "weir"), ("weir", "mill"), ("mill", "sea"), ("weir", "sea")])
     fitted = embedding(n_components=2).fit(graph)
     assert fitted.labels_ == ["source", "weir", "mill", "sea"]
-    there = fitted.distances(["source", "weir"], ["sea"])
-    assert there.shape == (2, 1)
-    assert there[0, 0] == pytest.approx(fitted.result_.distance("source", "sea"))
-    assert fitted.distances().shape == (4, 4)
-    assert fitted.distances(["mill"]).shape == (1, 4)
     loaded = Embedding.load(fitted.result_.save(tmp_path / "river.npz"))
     assert loaded.distance("weir", "mill") == fitted.result_.distance("weir", "mill")
-    with pytest.raises(ValueError, match=r"targets names 'lake'.*labels_"):
-        fitted.distances(["mill"], ["lake"])
 
 
 @quiet
@@ -105,8 +97,6 @@ def test_scikit_learn_manners():
     unfitted = embedding(alpha=0.3, ranking_weight=0.1)
     copy = clone(unfitted)
     assert copy.get_params() == unfitted.get_params()
-    with pytest.raises(NotFittedError):
-        unfitted.distances()
     with pytest.raises(NotFittedError):
         unfitted.scores()
     coordinates = copy.fit_transform(PATH)
@@ -158,25 +148,25 @@ def test_progress_shows_the_objective(capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "name"),
     [
-        ({"n_components": 0}, "n_components must be a whole number"),
-        ({"n_components": 2.5}, "n_components must be a whole number"),
-        ({"n_components": 11}, r"n_components=11 is more than the graph has nodes \(10\)"),
-        ({"alpha": 1.0}, "alpha must be"),
-        ({"alpha": -0.1}, "alpha must be"),
-        ({"alpha": "strong"}, "alpha must be"),
-        ({"ranking_weight": -1.0}, "ranking_weight must be"),
-        ({"ranking_weight": float("nan")}, "ranking_weight must be"),
-        ({"temperature": 0.0}, "temperature must be"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"n_pairs": 0}, "n_pairs must be"),
-        ({"n_pairs": "some"}, "n_pairs must be"),
-        ({"time_limit": 0}, "time_limit must be"),
+        ({"n_components": 0}, "n_components"),
+        ({"n_components": 2.5}, "n_components"),
+        ({"n_components": 11}, "n_components"),  # the graph has 10 nodes
+        ({"alpha": 1.0}, "alpha"),
+        ({"alpha": -0.1}, "alpha"),
+        ({"alpha": "strong"}, "alpha"),
+        ({"ranking_weight": -1.0}, "ranking_weight"),
+        ({"ranking_weight": float("nan")}, "ranking_weight"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"n_pairs": 0}, "n_pairs"),
+        ({"n_pairs": "some"}, "n_pairs"),
+        ({"time_limit": 0}, "time_limit"),
     ],
 )
-def test_bad_parameters(options, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_parameters_are_named(options, name):
+    with pytest.raises(ValueError, match=f"^{name}"):
         embedding(**options).fit(PATH)
 
 
@@ -209,11 +199,3 @@ def test_in_two_dimensions_the_drift_does_no_harm():
     finsler, euclidean = (embedding(n_components=2, alpha=a).fit(graph) for a in ("auto", 0.0))
     assert finsler.alpha_ > 0
     assert finsler.objective_ < 1.02 * euclidean.objective_
-
-
-def test_schedules_end_at_the_drift_that_was_asked_for():
-    for m in (2, 10):
-        for alpha in (0.0, 0.4, 0.99):
-            schedule = digraph_fit.drift_schedule(m, alpha)
-            assert max(schedule) <= alpha
-            assert list(schedule) == sorted(schedule)

@@ -93,19 +93,6 @@ def test_gradient_is_that_of_finite_differences():
     assert found.alpha_gradient == pytest.approx(by_alpha, rel=1e-6)
 
 
-def test_the_gradient_by_the_drift_knows_every_direction():
-    """A drift along another axis is a drift along the last one of a map with these axes exchanged."""
-    _, sources, counts, X = problem(7, n=10)
-    F = objective(counts, sources)
-    slopes = F(torch.from_numpy(X), 0.0).drift_gradient
-    for axis in range(3):
-        exchanged = X.copy()
-        exchanged[:, [axis, -1]] = X[:, [-1, axis]]
-        assert F(torch.from_numpy(exchanged), 0.0).alpha_gradient == pytest.approx(
-            float(slopes[axis]), rel=1e-9
-        )
-
-
 @pytest.mark.usefixtures("dense")
 def test_single_precision_suffices():
     _, sources, counts, X = problem(8, n=60, m=5, density=0.05)
@@ -157,9 +144,9 @@ def test_blocks_add_up_and_threads_change_nothing():
     X = torch.from_numpy(X)
     whole = objective(counts, sources, block_rows=3, n_jobs=1)
     found = whole(X, 0.4)
-    pieces = [whole(X, 0.4, blocks=[k]) for k in range(len(whole.blocks))]
-    assert sum(piece.value for piece in pieces) == pytest.approx(found.value, rel=1e-12)
-    np.testing.assert_allclose(sum(p.gradient for p in pieces).numpy(), found.gradient.numpy(), atol=1e-12)
+    at_once = objective(counts, sources, block_rows=50, n_jobs=1)(X, 0.4)
+    assert at_once.value == pytest.approx(found.value, rel=1e-12)
+    np.testing.assert_allclose(at_once.gradient.numpy(), found.gradient.numpy(), atol=1e-12)
     threaded = objective(counts, sources, block_rows=3, n_jobs=3)(X, 0.4)
     assert threaded.value == found.value
     assert bool((threaded.gradient == found.gradient).all())

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import roc_auc_score
 
 from finsler.graphs.digraph import as_digraph
-from finsler.learn.tasks import LinkTasks, PairTask, score_links, spanning_forest, split_links
+from finsler.learn.tasks import LinkTasks, PairTask, roc_auc, score_links, spanning_forest, split_links
 
 from helpers import real_file
 
@@ -55,7 +56,7 @@ def n_components(arcs, n):
 def test_nothing_leaks(seed, forest):
     """No held-out pair, in either direction, is among the observed arcs; observed and held out make the whole graph."""
     arcs = random_arcs(seed)
-    split = split_links(arcs, seed=seed, forest=forest, n_nodes=60)
+    split = split_links(arcs, random_state=seed, forest=forest, n_nodes=60)
     observed, test, validation = (
         unordered(a) for a in (split.observed, split.test_pairs, split.validation_pairs)
     )
@@ -68,10 +69,10 @@ def test_nothing_leaks(seed, forest):
 
 
 @pytest.mark.parametrize("forest", ["random", "index"])
-def test_shares_and_connection(forest):
+def test_fractions_and_connection(forest):
     arcs = random_arcs(7, n=200)
     n_pairs = len(unordered(arcs))
-    split = split_links(arcs, seed=3, forest=forest)
+    split = split_links(arcs, random_state=3, forest=forest)
     assert len(split.test_pairs) == round(0.15 * n_pairs)
     assert len(split.validation_pairs) == round(0.05 * (n_pairs - len(split.test_pairs)))
     assert n_components(split.observed, 200) == n_components(arcs, 200)
@@ -90,9 +91,9 @@ def test_index_forest_is_never_held_out():
     pairs = np.array(sorted(unordered(arcs)))
     forest = pairs[slow_kruskal(pairs, 60, np.arange(len(pairs)))]
     for seed in range(5):
-        split = split_links(arcs, seed=seed, forest="index", n_nodes=60)
+        split = split_links(arcs, random_state=seed, forest="index", n_nodes=60)
         assert unordered(forest) <= unordered(split.observed)
-    random = [unordered(split_links(arcs, seed=seed, n_nodes=60).observed) for seed in range(5)]
+    random = [unordered(split_links(arcs, random_state=seed, n_nodes=60).observed) for seed in range(5)]
     assert not all(unordered(forest) <= observed for observed in random)
 
 
@@ -101,7 +102,7 @@ def test_index_forest_is_never_held_out():
 def test_tasks_ask_what_they_say(seed, part):
     arcs = random_arcs(seed, n=150, degree=6)
     there = {tuple(a) for a in arcs.tolist()}
-    split = split_links(arcs, seed=seed)
+    split = split_links(arcs, random_state=seed)
     tasks, held_out = getattr(split, part), unordered(getattr(split, part + "_pairs"))
     one_way = {p for p in held_out if not (p in there and p[::-1] in there)}
 
@@ -139,7 +140,7 @@ def test_pairs_without_arcs_are_uniform():
     arcs = np.array([(i, (i + step) % 15) for i in range(15) for step in (1, 2, 4)])
     counts = np.zeros((15, 15))
     for seed in range(1000):
-        task = split_links(arcs, seed=seed).test.existence_random
+        task = split_links(arcs, random_state=seed).test.existence_random
         np.add.at(counts, tuple(task.pairs[~task.labels].T), 1)
     neighbors = np.zeros((15, 15), dtype=bool)
     neighbors[tuple(arcs.T)] = True
@@ -156,30 +157,30 @@ def test_same_seed_same_split_whatever_the_input():
     graph.add_nodes_from(range(60))
     graph.add_edges_from(map(tuple, arcs.tolist()))
     splits = [
-        split_links(arcs, seed=5, n_nodes=60),
-        split_links(np.concatenate([arcs[::-1], arcs[:3], [[2, 2]]]), seed=5, n_nodes=60),
-        split_links(graph, seed=5),
-        split_links(as_digraph(graph), seed=5),
+        split_links(arcs, random_state=5, n_nodes=60),
+        split_links(np.concatenate([arcs[::-1], arcs[:3], [[2, 2]]]), random_state=5, n_nodes=60),
+        split_links(graph, random_state=5),
+        split_links(as_digraph(graph), random_state=5),
     ]
     for split in splits[1:]:
         np.testing.assert_array_equal(split.observed, splits[0].observed)
         np.testing.assert_array_equal(split.test.existence_mixed.pairs, splits[0].test.existence_mixed.pairs)
         np.testing.assert_array_equal(split.validation.direction.pairs, splits[0].validation.direction.pairs)
-    assert not np.array_equal(split_links(arcs, seed=6, n_nodes=60).test_pairs, splits[0].test_pairs)
+    assert not np.array_equal(split_links(arcs, random_state=6, n_nodes=60).test_pairs, splits[0].test_pairs)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.floats(2.5, 9), st.floats(0, 1))
 def test_any_graph_splits_cleanly(seed, degree, reciprocal):
     arcs = random_arcs(seed, n=40, degree=degree, reciprocal=reciprocal)
-    split = split_links(arcs, seed=seed, n_nodes=40)
+    split = split_links(arcs, random_state=seed, n_nodes=40)
     assert not unordered(split.observed) & (unordered(split.test_pairs) | unordered(split.validation_pairs))
     assert n_components(split.observed, 40) == n_components(arcs, 40)
 
 
 def test_scores_of_known_models():
     arcs = random_arcs(2, n=150, degree=6)
-    tasks = split_links(arcs, seed=0).test
+    tasks = split_links(arcs, random_state=0).test
     known = np.zeros((150, 150))
     known[tuple(arcs.T)] = 1
     perfect = score_links(tasks, lambda pairs: known[pairs[:, 0], pairs[:, 1]])
@@ -212,7 +213,7 @@ def test_a_graph_of_reciprocal_pairs_has_no_direction():
 def test_dense_graph_lists_what_is_left():
     """Of 36 free ordered pairs 28 are wanted: they are listed, not drawn one by one until all are found."""
     arcs = np.array([(i, j) for i in range(14) for j in range(i) if (i + j) % 5])
-    split = split_links(arcs, test_share=0.3, validation_share=0.12)
+    split = split_links(arcs, test_fraction=0.3, validation_fraction=0.12)
     assert len(split.test_pairs) + len(split.validation_pairs) == 28
     task = split.test.existence_random
     assert len({tuple(p) for p in task.pairs[~task.labels].tolist()}) == (~task.labels).sum()
@@ -222,22 +223,22 @@ def test_dense_graph_lists_what_is_left():
 
 def test_bad_requests():
     arcs = random_arcs(0)
-    with pytest.raises(ValueError, match="forest must be 'random' or 'index'; found 'tree'"):
+    with pytest.raises(ValueError, match="forest must be 'random' or 'index'"):
         split_links(arcs, forest="tree")
-    with pytest.raises(ValueError, match=r"test_share must be in \[0, 1\); found 1.5"):
-        split_links(arcs, test_share=1.5)
-    with pytest.raises(ValueError, match=r"too small or too sparse to split: test_share=0\.9"):
-        split_links(arcs, test_share=0.9)
+    with pytest.raises(ValueError, match=r"test_fraction must be in \[0, 1\)"):
+        split_links(arcs, test_fraction=1.5)
+    with pytest.raises(ValueError, match=r"too small or too sparse to split: test_fraction=0\.9"):
+        split_links(arcs, test_fraction=0.9)
     with pytest.raises(ValueError, match="too small or too sparse"):
         split_links(np.array([[0, 1], [1, 2], [2, 3]]))  # a tree
-    with pytest.raises(ValueError, match="no arcs"):
+    with pytest.raises(ValueError, match="arcs must be a non-empty"):
         split_links(np.empty((0, 2), dtype=int))
     with pytest.raises(ValueError, match=r"one number per pair, \(\d+,\); found shape \(\d+, 2\)"):
         score_links(split_links(arcs).test, lambda pairs: pairs)
 
 
 def test_no_validation_on_request():
-    split = split_links(random_arcs(0), validation_share=0)
+    split = split_links(random_arcs(0), validation_fraction=0)
     assert len(split.validation_pairs) == len(split.validation.direction) == 0
     assert np.isnan(score_links(split.validation, lambda pairs: pairs[:, 0])["existence_mixed"])
 
@@ -250,3 +251,22 @@ def test_real_graphs(name):
     split = split_links(arcs, n_nodes=n)
     assert len(split.test_pairs) == round(0.15 * pairs)
     assert n_components(split.observed, n) == {"cora": 78, "citeseer": 438}[name]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=40))
+def test_auc_is_that_of_scikit_learn_and_nan_where_that_is_undefined(examples):
+    labels, scores = map(np.array, zip(*examples, strict=True))
+    if labels.all() or not labels.any():
+        assert np.isnan(roc_auc(labels, scores))
+    else:
+        assert roc_auc(labels, scores) == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
+
+
+def test_auc_counts_pairs_in_order_infinite_scores_too():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.random(50) < 0.4, rng.integers(0, 9, 50) * 1.0
+    scores[:4] = [np.inf, -np.inf, np.inf, -np.inf]
+    wins = [(p > q) + 0.5 * (p == q) for p in scores[labels] for q in scores[~labels]]
+    assert roc_auc(labels, scores) == pytest.approx(np.mean(wins))
+    with pytest.raises(ValueError, match="entry 1 is NaN"):
+        roc_auc(np.array([True, False]), np.array([0.0, np.nan]))

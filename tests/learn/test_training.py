@@ -9,25 +9,43 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from finsler.graphs.arc_set import ArcSet
+
+from helpers import slow_distance
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn.decoder import FermiDirac  # noqa: E402
-from finsler.learn.encoders import DirectCoordinates, FeatureEncoder, LinkModel  # noqa: E402
-from finsler.learn.sampling import ArcSet, Lesson  # noqa: E402
+from finsler.learn import training  # noqa: E402
+from finsler.learn.model import DirectCoordinates, FeatureEncoder, FermiDirac, LinkModel  # noqa: E402
+from finsler.learn.options import LinkOptions, Schedule  # noqa: E402
 from finsler.learn.tasks import split_links  # noqa: E402
-from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, one_cycle  # noqa: E402
+from finsler.learn.training import (  # noqa: E402
+    Batch,
+    Checkpoint,
+    Lesson,
+    Trainer,
+    draw_batches,
+    link_loss,
+    make_optimizer,
+    one_cycle,
+    randers_flow,
+    steepest_ascent,
+)
 
 N = 60
+TASKS = ("direction", "existence_mixed", "existence_random")
 
 
 def make_split():
     rng = np.random.default_rng(0)
     arcs = np.array([(i, j) for i in range(N) for j in rng.choice(i, min(i, 5), replace=False)])
-    return split_links(arcs, seed=0, n_nodes=N)
+    return split_links(arcs, n_nodes=N)
 
 
-def make_trainer(split=None, *, encoder="direct", validate=True, **options):
+def make_trainer(split=None, *, encoder="direct", validate=True, seed=0, options=None, **plan):
     split = make_split() if split is None else split
     torch.manual_seed(0)
     inputs = None
@@ -37,12 +55,14 @@ def make_trainer(split=None, *, encoder="direct", validate=True, **options):
         inputs = torch.randn(N, 6)
         part = FeatureEncoder(6, 4, layers=1, width=8, dropout=0.3)
     model = LinkModel(part, FermiDirac())
-    settings = {"epochs": 12, "batch_size": 64, "learning_rate": 0.05, "evaluate_every": 2, **options}
+    usual = Schedule(12, 64, 2, learning_rate=0.05, number_rate=0.06, weight_decay=1e-4)
     return Trainer(
         model,
         [Lesson(split.observed, inputs)],
         ArcSet(split.observed, N),
-        TrainingOptions(**settings),
+        usual._replace(**plan),
+        LinkOptions(**(options or {})),
+        seed=seed,
         inputs=inputs,
         validation=split.validation if validate else None,
     )
@@ -61,12 +81,11 @@ def test_training_lowers_the_loss_and_keeps_the_best_epoch():
     record = trainer.fit()
     assert record.status == "finished"
     assert record.history[-1]["loss"] < 0.5 * record.history[0]["loss"]
-    means = [
-        np.mean([h[t] for t in ("direction", "existence_mixed", "existence_random")]) for h in record.history
-    ]
+    means = [np.mean([h[t] for t in TASKS]) for h in record.history]
     assert record.best_score == pytest.approx(max(means))
     assert record.best_epoch == record.history[int(np.argmax(means))]["epoch"]
-    assert trainer.evaluate(0.0) == pytest.approx(max(means))  # the model left in place is that one
+    again = trainer.evaluate(0.0)  # the model left in place is that one
+    assert np.mean([again[t] for t in TASKS]) == pytest.approx(max(means))
 
 
 @pytest.mark.parametrize("encoder", ["direct", "mlp"])
@@ -91,7 +110,7 @@ def test_without_validation_the_last_epoch_is_kept():
 
 
 def test_patience_ends_a_training_that_does_not_improve():
-    record = make_trainer(learning_rate=1e-12, patience=2, evaluate_every=1).fit()
+    record = make_trainer(learning_rate=1e-12, evaluate_every=1, options={"patience": 2}).fit()
     assert record.status == "patience"
     assert len(record.history) == 3
 
@@ -125,10 +144,11 @@ class Stop(Exception):
     pass
 
 
-def test_resume_ends_with_the_same_weights(tmp_path):
+def test_resume_ends_with_the_same_weights(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
     whole = make_trainer(encoder="mlp")
     whole.fit()
-    checkpoint = Checkpoint(tmp_path / "state.pt", "graph", every=0.0)
+    checkpoint = Checkpoint(tmp_path / "state.pt", "graph")
     broken = make_trainer(encoder="mlp")
     evaluate = broken.evaluate
 
@@ -158,7 +178,8 @@ sys.path[:0] = [{tests!r}, {folder!r}]
 import torch
 torch.set_num_threads(1)
 from pathlib import Path
-from test_training import Checkpoint, make_trainer
+from test_training import Checkpoint, make_trainer, training
+training.CHECKPOINT_SECONDS = 0.0
 trainer = make_trainer(epochs=30)
 run = trainer.run_epoch
 def slow(*args):
@@ -166,7 +187,7 @@ def slow(*args):
     time.sleep(0.05)
     return run(*args)
 trainer.run_epoch = slow
-trainer.fit(checkpoint=Checkpoint(Path({path!r}), "graph", every=0.0))
+trainer.fit(checkpoint=Checkpoint(Path({path!r}), "graph"))
 """
 
 
@@ -215,7 +236,7 @@ def test_a_checkpoint_cannot_execute_anything(tmp_path):
             return os.mkdir, (str(tmp_path / "executed"),)
 
     path = tmp_path / "state.pt"
-    torch.save({"format": 1, "fingerprint": Evil()}, path)
+    torch.save({"format": training.CHECKPOINT_FORMAT, "fingerprint": Evil()}, path)
     with pytest.raises(ValueError, match="not a checkpoint"):
         Checkpoint(path, "graph").read()
     assert not (tmp_path / "executed").exists()
@@ -226,8 +247,6 @@ def test_small_batches_place_only_their_nodes():
     split = make_split()
     trainer = make_trainer(split, encoder="mlp")
     trainer.model.eval()
-    from finsler.learn.sampling import Batch
-
     arcs = split.observed[:4]
     batch = Batch(arcs, np.ones(4, bool), np.array([[0, 9], [5, 7]]), (4, 4, 2))
     lesson = trainer.lessons[0]
@@ -237,7 +256,9 @@ def test_small_batches_place_only_their_nodes():
 
 
 def test_randers_sgd_trains_too():
-    record = make_trainer(optimizer="randers-sgd", epochs=40, learning_rate=0.5, number_rate=0.01).fit()
+    record = make_trainer(
+        options={"optimizer": "randers-sgd"}, epochs=40, learning_rate=0.5, number_rate=0.01
+    ).fit()
     assert record.history[-1]["loss"] < record.history[0]["loss"]
 
 
@@ -246,3 +267,145 @@ def test_rate_rises_and_falls():
     assert np.argmax(rates) == 10
     assert rates[-1] == pytest.approx(0, abs=1e-12)
     assert min(rates) >= 0
+
+
+def test_a_callback_sees_evaluations_and_can_stop(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    seen, checkpoint = [], Checkpoint(tmp_path / "state.pt", "graph")
+    record = make_trainer().fit(
+        callback=lambda found: seen.append(found) or len(seen) == 2, checkpoint=checkpoint
+    )
+    assert record.status == "stopped"
+    assert seen == record.history
+    assert [found["epoch"] for found in seen] == [2, 4]
+    resumed, whole = make_trainer(), make_trainer()  # what was stopped can go on
+    resumed.fit(checkpoint=checkpoint)
+    whole.fit()
+    assert same(weights(whole), weights(resumed))
+
+
+numbers = st.floats(-5, 5, allow_nan=False).map(lambda x: round(x, 3))
+
+
+def a_batch():
+    arcs = np.array([[0, 1], [1, 0], [2, 1], [3, 2]])
+    one_way = np.array([False, False, True, True])
+    return Batch(arcs, one_way, np.array([[0, 3], [1, 3], [0, 2]]), (4, 2, 3))
+
+
+def test_loss_equals_the_formula_written_out():
+    batch = a_batch()
+    pairs = batch.pairs()
+    assert pairs[4:6].tolist() == [[1, 2], [2, 3]]
+    logits = np.random.default_rng(3).normal(size=len(pairs))
+
+    def cost(z):
+        return np.log1p(np.exp(z))
+
+    expected = (
+        np.mean([cost(-z) for z in logits[:4]])
+        + 0.25 * np.mean([cost(z) for z in logits[4:6]])
+        + 0.75 * np.mean([cost(z) for z in logits[6:]])
+        + 0.6 * np.mean([cost(-(logits[2] - logits[4])), cost(-(logits[3] - logits[5]))])
+    )
+    found = link_loss(torch.tensor(logits), batch, 0.25, 0.6)
+    assert float(found) == pytest.approx(expected)
+
+
+def test_gradient_of_the_loss():
+    logits = torch.tensor(np.random.default_rng(4).normal(size=9), requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z: link_loss(z, a_batch(), 1 / 3, 0.3), (logits,))
+
+
+def test_losses_of_shards_sum_to_that_of_the_batch():
+    batch = a_batch()
+    score = {tuple(pair): 0.3 * pair[0] - 0.7 * pair[1] for pair in batch.pairs().tolist()}
+
+    def loss(part):
+        return float(
+            link_loss(torch.tensor([score[tuple(p)] for p in part.pairs().tolist()]), part, 1 / 3, 0.3)
+        )
+
+    assert loss(batch) == pytest.approx(sum(loss(batch.shard(k, 3)) for k in range(3)), rel=1e-6)
+
+
+def test_batches_hold_every_arc_once_and_only_true_negatives():
+    rng = np.random.default_rng(5)
+    arcs = np.array(sorted({tuple(p) for p in rng.integers(0, 30, (120, 2)).tolist() if p[0] != p[1]}))
+    known = {tuple(p) for p in arcs.tolist()}
+    lessons = [Lesson(arcs[::2]), Lesson(arcs[1::2]), Lesson(arcs[:0])]
+    seen = []
+    for lesson, batch in draw_batches(lessons, ArcSet(arcs, 30), 16, 3, rng):
+        assert len(batch.arcs) <= 16
+        assert {tuple(p) for p in batch.arcs.tolist()} <= {tuple(p) for p in lesson.arcs.tolist()}
+        assert batch.one_way.tolist() == [(j, i) not in known for i, j in batch.arcs.tolist()]
+        assert not {tuple(p) for p in batch.random.tolist()} & known
+        assert (batch.random[:, 0] != batch.random[:, 1]).all()
+        assert batch.counts == (len(batch.arcs), batch.one_way.sum(), len(batch.random))
+        seen += batch.arcs.tolist()
+    assert sorted(seen) == arcs.tolist()
+
+
+@given(st.lists(numbers, min_size=3, max_size=3), st.floats(-0.9, 0.9))
+def test_steepest_ascent_is_the_legendre_transform(g, alpha):
+    """Of all vectors of its length, it is the one on which g is largest; g(v) = F*(g)^2 = F(v)^2."""
+    covector = torch.tensor(g, dtype=torch.float64)
+    v = steepest_ascent(covector, alpha)
+    lam, drift = 1 - alpha**2, alpha * g[-1]
+    dual = (np.sqrt(lam * np.dot(g, g) + drift**2) - drift) / lam
+    assert slow_distance([0, 0, 0], v.tolist(), [0, 0, alpha]) == pytest.approx(dual, abs=1e-9)
+    assert float(covector @ v) == pytest.approx(dual**2, abs=1e-9)
+    rng = np.random.default_rng(0)
+    for u in rng.normal(size=(50, 3)):  # the dual norm is a supremum
+        assert np.dot(g, u) <= dual * slow_distance([0, 0, 0], u, [0, 0, alpha]) + 1e-9
+
+
+def test_steepest_ascent_at_alpha_zero_is_the_gradient_and_zero_stays():
+    g = torch.tensor([[1.0, -2.0], [0.0, 0.0]])
+    assert torch.allclose(steepest_ascent(g, 0.0), g)
+    assert torch.isfinite(steepest_ascent(g, 0.7)).all()
+
+
+def test_randers_descent_of_points():
+    """One step moves points along the metric's descent: less far up than down for the same slope."""
+    points = torch.nn.Parameter(torch.zeros(2, 2))
+    slope = torch.tensor([[0.0, 1.0], [0.0, -1.0]])  # the first should come down, the second go up
+    (randers_flow(points, torch.tensor(0.5)) * slope).sum().backward()
+    module = torch.nn.Module()
+    module.points = points
+    make_optimizer("randers-sgd", module, Schedule(1, 1, 1, 1.0, 1.0, 0.0)).step()
+    assert points[:, 1].tolist() == pytest.approx([-4.0, 4 / 9])  # 1/(1-a)^2 and 1/(1+a)^2
+
+
+def train_part():
+    """Weights after a few epochs, with the part of the work that falls to this process."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = LinkModel(DirectCoordinates(np.linspace(1, -1, N), 4), FermiDirac())
+    arcs = make_split().observed
+    plan = Schedule(5, 32, 2, learning_rate=0.05, number_rate=0.06, weight_decay=0.0)
+    Trainer(model, [Lesson(arcs)], ArcSet(arcs, N), plan, LinkOptions()).fit()
+    return {name: value.numpy().copy() for name, value in model.state_dict().items()}
+
+
+def work(rank, folder):
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    np.savez(f"{folder}/weights{rank}.npz", **train_part())
+    try:
+        torch.distributed.barrier()
+    finally:
+        os._exit(0)  # the files are written; gloo's threads now and then abort an orderly exit
+
+
+def test_two_processes_take_the_steps_of_one(tmp_path):
+    before = torch.get_num_threads()
+    alone = train_part()
+    torch.set_num_threads(before)
+    torch.multiprocessing.spawn(work, (str(tmp_path),), nprocs=2)
+    first, second = (dict(np.load(tmp_path / f"weights{rank}.npz")) for rank in (0, 1))
+    for name, value in alone.items():
+        assert np.array_equal(first[name], second[name])
+        assert np.allclose(first[name], value, rtol=1e-4, atol=1e-5)
+    assert (
+        np.abs(alone["encoder.points"][:, -1] - np.linspace(1, -1, N)).max() > 0.05
+    )  # something was learned

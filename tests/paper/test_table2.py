@@ -29,12 +29,17 @@ def small(monkeypatch):
     from finsler.learn import links
 
     class Quick(links.LinkPredictor):
-        def __init__(self, n_components=4, *, epochs=2, folds=2, ppr_rank=4, text_rank=4, random_state=None,
-                     n_jobs=None, device="cpu", verbose=False, encoder="auto"):  # fmt: skip
+        def __init__(self, *, epochs=2, random_state=None, n_jobs=None, device="cpu", verbose=False):
+            options = links.LinkOptions(folds=2, ppr_rank=4, feature_rank=4)
             super().__init__(
-                n_components, epochs=epochs, folds=folds, ppr_rank=ppr_rank, text_rank=text_rank,
-                random_state=random_state, n_jobs=1, device=device, verbose=False, encoder=encoder,
-            )  # fmt: skip
+                4,
+                epochs=epochs,
+                random_state=random_state,
+                n_jobs=1,
+                device=device,
+                verbose=False,
+                options=options,
+            )
 
     monkeypatch.setattr(links, "LinkPredictor", Quick)
     return loaded

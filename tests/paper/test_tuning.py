@@ -35,13 +35,13 @@ def test_only_validation_pairs_are_looked_at(monkeypatch):
         def get_params(self):
             return {"width": None}
 
-        def fit(self, graph, features, validation):
+        def fit(self, graph, *, features, validation):
             asked.append((graph, validation))
             return self
 
     monkeypatch.setattr(tuning, "LinkPredictor", Spy)
     tuning.tune(ARCS, n_trials=1, space={"width": (1, 2)}, split=3)
-    split = tuning.split_links(ARCS, seed=3)
+    split = tuning.split_links(ARCS, random_state=3)
     ((graph, validation),) = asked
     assert np.array_equal(validation.direction.pairs, split.validation.direction.pairs)
     arcs = {tuple(pair) for pair in np.column_stack(graph.matrix.nonzero()).tolist()}

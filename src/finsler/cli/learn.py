@@ -96,7 +96,7 @@ def learn(
     """
     from finsler.cli import data, output
     from finsler.data.point_tables import read_features
-    from finsler.learn.links import LinkPredictor
+    from finsler.learn import LinkPredictor
 
     if not out and not json:
         raise InputError("say where to write the model: model.npz.", argument="out")
@@ -108,7 +108,8 @@ def learn(
         None if features is None else read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
     )
     names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint", "n_jobs")
-    model = LinkPredictor(**opt.given(context, *names), verbose=reading.verbose).fit(graph, values)
+    model = LinkPredictor(**opt.given(context, *names), verbose=reading.verbose)
+    model.fit(graph, features=values)
     scores = model.validation_scores_
     if not quiet:
         say(f"Learned {graph.n_nodes:,} nodes; inputs: {model.encoder_}; drift alpha {model.alpha_:.3f}.")
@@ -158,7 +159,7 @@ def predict(
     from finsler.cli import output
     from finsler.data.labels import LabelIndex
     from finsler.data.point_tables import read_label_pairs
-    from finsler.learn.links import LinkPredictor
+    from finsler.learn import LinkPredictor
 
     if (pairs is None) == (source is None):
         raise InputError("give either PAIRS.csv or --from NODE.")
@@ -171,7 +172,7 @@ def predict(
     else:
         assert pairs is not None
         found = read_label_pairs(opt.stdin_or(pairs), nodes, encoding=encoding)
-    existence, direction = model.predict_proba(found), model.predict_direction(found)
+    existence, direction = model.predict_proba(found)[:, 1], model.predict_direction(found)
     rows = [
         (str(a), str(b), f"{p:.6g}", f"{q:.6g}")
         for (a, b), p, q in zip(found, existence, direction, strict=True)

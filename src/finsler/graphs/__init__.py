@@ -1,7 +1,7 @@
 """Digraphs: read, measured by shortest paths, taken apart, made from points.
 
 ``finsler.graphs.dask`` holds the searches on a cluster. What is not listed here is internal: `arcs` (lists of arcs from
-objects in memory), `arc_keys` (arcs as sorted integers), `sampled` (some rows of a large graph).
+objects in memory), `arc_set` (arcs as arrays of node numbers), `sampled` (some rows of a large graph).
 """
 
 from finsler._lazy import exports
@@ -16,6 +16,6 @@ __all__, __getattr__, __dir__ = exports(
         "pivots": ["PivotDistances", "pivot_distances"],
         "neighbors": ["neighborhood_graph", "randers_edges", "geodesic_distances", "extend_geodesics"],
         "wormholes": ["consistency_weights", "find_boundary"],
-        "scores": ["digraph_scores", "distortion", "mean_average_precision", "symmetric_floor"],
+        "scores": ["digraph_scores", "symmetric_floor"],
     },
 )

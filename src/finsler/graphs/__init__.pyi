@@ -11,8 +11,6 @@ from finsler.graphs.pivots import PivotDistances as PivotDistances
 from finsler.graphs.pivots import pivot_distances as pivot_distances
 from finsler.graphs.readers import read_graph as read_graph
 from finsler.graphs.scores import digraph_scores as digraph_scores
-from finsler.graphs.scores import distortion as distortion
-from finsler.graphs.scores import mean_average_precision as mean_average_precision
 from finsler.graphs.scores import symmetric_floor as symmetric_floor
 from finsler.graphs.wormholes import consistency_weights as consistency_weights
 from finsler.graphs.wormholes import find_boundary as find_boundary

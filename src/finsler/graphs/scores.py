@@ -19,31 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from finsler._runtime import Progress, map_blocks
-from finsler.errors import InputError
+from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
-from finsler.graphs.arc_keys import simple_arcs
+from finsler.graphs.arc_set import simple_arcs
 from finsler.graphs.paths import shortest_paths
-from finsler.kernels import ranking as kernels
+from finsler.kernels import digraphs as kernels
 
 # Numbers in a block of distances: 32 MB, whatever the number of nodes.
 BLOCK_SIZE = 4_000_000
-
-
-@dataclass(frozen=True)
-class Distortion:
-    """Distortion of a map.
-
-    Attributes
-    ----------
-    B, C : float
-        Mean weighted square and mean relative error, see `finsler.graphs.scores`.
-    n_pairs : int
-        Reachable ordered pairs that they average over.
-    """
-
-    B: float
-    C: float
-    n_pairs: int
 
 
 @dataclass(frozen=True)
@@ -72,99 +55,13 @@ class DigraphScores:
     n_pairs: int
 
 
-def distortion(
-    X: ArrayLike,
-    drift: float | ArrayLike,
-    D: ArrayLike,
-    *,
-    sources: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> Distortion:
-    """Distortion of the distances of a map, over reachable ordered pairs.
-
-    Parameters
-    ----------
-    X : array-like of shape (N, m)
-        The map.
-    drift : float or array-like of shape (m,)
-        ``alpha`` on the last axis, or the whole vector.
-    D : array-like of shape (N, N), or (S, N) with ``sources``
-        Distances in the graph from row to column; inf (unreachable) and NaN (unknown) do not count.
-    sources : array-like of S integers, optional
-        Nodes that the rows of ``D`` belong to.
-    n_jobs : int, optional
-        Threads, all cores by default. The result does not depend on it.
-
-    Returns
-    -------
-    Distortion
-
-    Examples
-    --------
-    From 0 to 1 the map says 1.5 where the graph says 1; the way back does not exist.
-
-    >>> distortion([[0.0, 0.0], [0.0, 1.0]], 0.5, [[0, 1], [np.inf, 0]])
-    Distortion(B=0.25, C=0.5, n_pairs=1)
-    """
-    points, height = _map(X, drift)
-    wanted = np.asarray(D)
-    rows = np.arange(len(points)) if sources is None else np.asarray(sources)
-    if (
-        rows.ndim != 1
-        or rows.dtype.kind not in "iu"
-        or (rows.size and not 0 <= rows.min() <= rows.max() < len(points))
-    ):
-        raise InputError(
-            f"sources must be a list of node numbers within 0..{len(points) - 1}; found {sources!r}."
-        )
-    if wanted.shape != (len(rows), len(points)):
-        raise InputError(
-            f"D must have shape ({len(rows)}, {len(points)}), a row for each source and a column for each of the points "
-            f"of X; found {wanted.shape}."
-        )
-    squared, relative, counted = _distortions(points, height, rows, wanted, n_jobs)
-    n_pairs = int(counted.sum())
-    if n_pairs == 0:
-        raise InputError("D has no reachable pair of different nodes: there is nothing to average over.")
-    return Distortion(float(squared.sum() / n_pairs), float(relative.sum() / n_pairs), n_pairs)
-
-
-def mean_average_precision(
-    X: ArrayLike, drift: float | ArrayLike, arcs: Any, *, n_jobs: int | None = None
-) -> float:
-    """Mean average precision of out-neighbors in lists by distance (Nickel and Kiela), ties pessimistic.
-
-    Parameters
-    ----------
-    X : array-like of shape (N, m)
-        The map.
-    drift : float or array-like of shape (m,)
-        ``alpha`` on the last axis, or the whole vector.
-    arcs : integer array of shape (E, 2), Digraph, or another graph
-        Arcs from the first to the second node.
-    n_jobs : int, optional
-        Threads, all cores by default. The result does not depend on it.
-
-    Examples
-    --------
-    Node 0 finds its neighbor 1 second, after node 2: precision 1/2.
-
-    >>> mean_average_precision([[0.0], [3.0], [1.0]], 0.0, np.array([[0, 1]]))
-    0.5
-    """
-    points, height = _map(X, drift)
-    graph = _adjacency(arcs, len(points))
-    sources = np.flatnonzero(np.diff(graph.indptr))
-    return float(_average_precisions(points, height, graph, sources, n_jobs).mean())
-
-
 def digraph_scores(
     X: ArrayLike,
     drift: float | ArrayLike,
     arcs: Any,
     *,
     n_sources: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
 ) -> DigraphScores:
@@ -182,7 +79,7 @@ def digraph_scores(
         Arcs from the first to the second node; lengths are not used.
     n_sources : int, optional
         Nodes to draw, without replacement, among those with out-neighbors (the others reach nothing). All by default.
-    seed : int
+    random_state : int
         Decides the sample.
     n_jobs : int, optional
         Threads, all cores by default. The result does not depend on it.
@@ -208,25 +105,15 @@ def digraph_scores(
     graph = _adjacency(arcs, len(points))
     sources = np.flatnonzero(np.diff(graph.indptr))
     population = len(sources)
-    if n_sources is not None:
-        if n_sources < 1:
-            raise InputError(f"n_sources must be at least 1; found {n_sources}.")
-        if n_sources < population:
-            sources = np.sort(np.random.default_rng(seed).choice(sources, n_sources, replace=False))
+    if n_sources is not None and check_count("n_sources", n_sources) < population:
+        sources = np.sort(np.random.default_rng(random_state).choice(sources, n_sources, replace=False))
     progress = Progress("scores of the map", verbose)
     step = max(1, BLOCK_SIZE // len(points))
     parts = []
     for start in range(0, len(sources), step):
         few = sources[start : start + step]
         hops = shortest_paths(graph, few, method="bfs", n_jobs=n_jobs, verbose=False)
-        parts.append(
-            np.stack(
-                [
-                    *_distortions(points, height, few, hops, n_jobs),
-                    _average_precisions(points, height, graph, few, n_jobs),
-                ]
-            )
-        )
+        parts.append(_scores_of_sources(points, height, graph, few, hops, n_jobs))
         progress.update(f"{start + len(few)} of {len(sources)} sources")
     progress.close(f"{len(sources)} sources")
     squared, relative, counted, precision = np.concatenate(parts, axis=1)
@@ -262,7 +149,12 @@ def symmetric_floor(D: ArrayLike) -> float:
         there = np.array(distances[start : start + step], dtype=float)
         back = np.array(distances[:, start : start + step], dtype=float).T
         there[np.arange(len(there)), np.arange(start, start + len(there))] = np.inf
-        _refuse_zeros(there, start)
+        if (there <= 0).any():
+            i, j = np.argwhere(there <= 0)[0]
+            raise InputError(
+                f"D must be above 0 between different nodes, as errors are divided by it; row {start + i}, "
+                f"column {j} is {there[i, j]:g}. Merge nodes that are at distance 0."
+            )
         reachable += int(np.isfinite(there).sum())
         mutual = np.isfinite(there) & np.isfinite(back)
         a, b = there[mutual], back[mutual]
@@ -290,56 +182,25 @@ def _adjacency(arcs: Any, n: int) -> csr_array:
     return csr_array((np.ones(len(found)), (found[:, 0], found[:, 1])), shape=(n, n))
 
 
-def _blocks(count: int) -> NDArray[Any]:
-    return np.linspace(0, count, min(count, 64) + 1).astype(int)
-
-
-def _distortions(
-    points: NDArray[Any], height: NDArray[Any], sources: NDArray[Any], D: NDArray[Any], n_jobs: int | None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """For each source the sums of (d - D)^2 / D and |d - D| / D, and the number of pairs."""
-    squared, relative, counted = np.empty((3, len(sources)))
-
-    def task(_: int, start: int, stop: int) -> None:
-        # float64 whatever the input, block by block: a memory map or a matrix of small integers stays as it is
-        block = np.array(D[start:stop], dtype=np.float64)
-        block[np.arange(stop - start), sources[start:stop]] = np.inf
-        _refuse_zeros(block, start)
-        kernels.distortions(
-            points,
-            height,
-            sources[start:stop],
-            block,
-            squared[start:stop],
-            relative[start:stop],
-            counted[start:stop],
-        )
-
-    map_blocks(task, _blocks(len(sources)), n_jobs)
-    return squared, relative, counted
-
-
-def _average_precisions(
-    points: NDArray[Any], height: NDArray[Any], graph: csr_array, sources: NDArray[Any], n_jobs: int | None
+def _scores_of_sources(
+    points: NDArray[Any],
+    height: NDArray[Any],
+    graph: csr_array,
+    sources: NDArray[Any],
+    D: NDArray[Any],
+    n_jobs: int | None,
 ) -> NDArray[Any]:
-    precision = np.empty(len(sources))
+    """For each source the sums of (d - D)^2 / D and |d - D| / D, the number of pairs, and the average precision."""
+    squared, relative, counted, precision = found = np.empty((4, len(sources)))
 
     def task(_: int, start: int, stop: int) -> None:
-        kernels.average_precisions(
-            points, height, graph.indptr, graph.indices, sources[start:stop], precision[start:stop]
-        )
+        some = slice(start, stop)
+        few = sources[some]
+        kernels.distortions(points, height, few, D[some], squared[some], relative[some], counted[some])
+        kernels.average_precisions(points, height, graph.indptr, graph.indices, few, precision[some])
 
-    map_blocks(task, _blocks(len(sources)), n_jobs)
-    return precision
-
-
-def _refuse_zeros(block: NDArray[Any], first_row: int) -> None:
-    if (block <= 0).any():
-        i, j = np.argwhere(block <= 0)[0]
-        raise InputError(
-            f"D must be above 0 between different nodes, as errors are divided by it; row {first_row + i}, "
-            f"column {j} is {block[i, j]:g}. Merge nodes that are at distance 0."
-        )
+    map_blocks(task, np.linspace(0, len(sources), min(len(sources), 64) + 1).astype(int), n_jobs)
+    return found
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], population: int) -> tuple[float, float]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from finsler.embedding import Embedding
-from finsler.errors import InputError
-from finsler.geometry.randers import randers_distance_blocks, randers_distances
+from finsler.errors import InputError, check_choice, check_count
+from finsler.geometry.randers import randers_distance_blocks
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.scores import DigraphScores, digraph_scores
-from finsler.learn.backend import torch
-from finsler.learn.digraph_fit import LARGEST_ALPHA, DigraphFit, fit_digraph
+from finsler.learn.digraph_fit import DigraphFit, fit_digraph
 from finsler.learn.digraph_objective import RankedStress, hop_counts
 from finsler.learn.digraph_sampled import PAIRS_PER_NODE, SampledRankedStress
+from finsler.learn.model import LARGEST_ALPHA, torch
 
 Array = NDArray[np.floating[Any]]
 
@@ -58,7 +57,7 @@ class DigraphEmbedding(BaseEstimator):
     time_limit : float, optional
         Seconds after which the best map so far is taken.
     random_state : int, RandomState instance or None, default=None
-        Seed of the start and of samples; the same seed gives the same numbers, for any `n_jobs`.
+        Decides the start and the samples; the same number gives the same map, for any `n_jobs`.
     n_jobs : int, optional
         Threads; all cores by default.
     device : str, default="cpu"
@@ -70,8 +69,8 @@ class DigraphEmbedding(BaseEstimator):
     ----------
     embedding_ : ndarray of shape (N, n_components)
         Coordinates, centered; the last column is the height.
-    alpha_, drift_ : float, ndarray of shape (n_components,)
-        Strength of the drift, and the drift itself.
+    omega_, alpha_ : ndarray of shape (n_components,), float
+        Drift of the map, and its norm.
     labels_ : list
         Names of the nodes, in the order of the rows.
     graph_ : Digraph
@@ -86,12 +85,13 @@ class DigraphEmbedding(BaseEstimator):
         Iterations, and evaluations of the objective.
     status_, message_ : str
         How it ended, as a word and in a sentence.
+    n_features_in_ : int
+        Number of nodes.
 
     Examples
     --------
     A one-way ring of eight nodes; against the traffic the way is long.
 
-    >>> from finsler.learn.digraph import DigraphEmbedding
     >>> ring = [(k, (k + 1) % 8) for k in range(8)]
     >>> fitted = DigraphEmbedding(3, random_state=0, max_iter=200, tol=1e-4).fit(ring)
     >>> fitted.embedding_.shape
@@ -129,18 +129,23 @@ class DigraphEmbedding(BaseEstimator):
         self.device = device
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, **reading: Any) -> DigraphEmbedding:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True  # a matrix of arcs, from row to column
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> DigraphEmbedding:
         """Find the map.
 
         Parameters
         ----------
         X : Digraph, networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, or a file
-            Whatever :func:`~finsler.graphs.digraph.as_digraph` reads, with its options as further arguments. Lengths of
-            arcs are not used.
+            Whatever :func:`~finsler.graphs.digraph.as_digraph` reads. Lengths of arcs are not used.
         y : ignored
         """
         self._check_parameters()
-        graph = X if isinstance(X, Digraph) else as_digraph(X, **reading)
+        graph = X if isinstance(X, Digraph) else as_digraph(X, weight=None)
         sources = _active_nodes(graph, int(self.n_components))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n_pairs = self._pairs_per_node(graph.n_nodes)
@@ -167,18 +172,9 @@ class DigraphEmbedding(BaseEstimator):
         self._keep(graph, found, sources, counts)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **reading: Any) -> Array:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the map and return its coordinates; the arguments are those of ``fit``."""
-        return self.fit(X, **reading).embedding_
-
-    def distances(self, sources: Sequence[Any] | None = None, targets: Sequence[Any] | None = None) -> Array:
-        """Distances on the map **from** each source **to** each target, nodes given by name; all nodes by default."""
-        check_is_fitted(self)
-        ends = [
-            self.embedding_ if names is None else self.embedding_[self._positions(names, which)]
-            for names, which in ((sources, "sources"), (targets, "targets"))
-        ]
-        return randers_distances(ends[0], ends[1], drift=self.drift_)
+        return self.fit(X).embedding_
 
     def scores(
         self, graph: Any = None, *, n_sources: int | None = None, random_state: int = 0
@@ -197,10 +193,10 @@ class DigraphEmbedding(BaseEstimator):
         check_is_fitted(self)
         return digraph_scores(
             self.embedding_,
-            self.drift_,
+            self.omega_,
             self.graph_ if graph is None else graph,
             n_sources=n_sources,
-            seed=random_state,
+            random_state=random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
@@ -209,16 +205,6 @@ class DigraphEmbedding(BaseEstimator):
         """Minus the distortion B, so that more is better."""
         return -self.scores(X).B
 
-    def _positions(self, names: Sequence[Any], which: str) -> list[int]:
-        where = {name: k for k, name in enumerate(self.labels_)}
-        unknown = [name for name in names if name not in where]
-        if unknown:
-            raise InputError(
-                f"{which} names {unknown[0]!r}, which is not a node of the fitted graph ({len(unknown)} of "
-                f"{len(names)} are not); labels_ lists the nodes."
-            )
-        return [where[name] for name in names]
-
     def _pairs_per_node(self, n: int) -> int | None:
         if self.n_pairs == "auto":
             return None if n <= ALL_PAIRS else PAIRS_PER_NODE
@@ -226,28 +212,22 @@ class DigraphEmbedding(BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "max_iter"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise InputError(f"{name} must be a whole number of at least 1; found {value!r}.")
+            check_count(name, getattr(self, name))
+        if isinstance(self.n_pairs, str):
+            check_choice("n_pairs", self.n_pairs, ("auto", "all"))
+        else:
+            check_count("n_pairs", self.n_pairs)
         for name, least in (("ranking_weight", 0.0), ("tol", 0.0), ("temperature", 1e-6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
-                raise InputError(f"{name} must be a number of at least {least:g}; found {value!r}.")
+                raise InputError(f"must be a number of at least {least:g}, got {value!r}.", argument=name)
         if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(
-                f"time_limit must be a number of seconds above 0, or None; found {self.time_limit!r}."
-            )
+            raise InputError(f"must be above 0 seconds, got {self.time_limit!r}.", argument="time_limit")
         if self.alpha != "auto" and not (
             isinstance(self.alpha, Real) and 0 <= float(self.alpha) <= LARGEST_ALPHA
         ):
             raise InputError(
-                f'alpha must be "auto" or a number from 0 to {LARGEST_ALPHA}; found {self.alpha!r}.'
-            )
-        if self.n_pairs not in ("auto", "all") and (
-            isinstance(self.n_pairs, bool) or not isinstance(self.n_pairs, Integral) or self.n_pairs < 1
-        ):
-            raise InputError(
-                f'n_pairs must be "auto", "all" or a whole number of at least 1; found {self.n_pairs!r}.'
+                f"must be 'auto' or in [0, {LARGEST_ALPHA}], got {self.alpha!r}.", argument="alpha"
             )
         if torch.device(self.device).type == "cuda" and not torch.cuda.is_available():
             raise InputError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")
@@ -259,23 +239,23 @@ class DigraphEmbedding(BaseEstimator):
         self.labels_ = graph.nodes
         self.embedding_ = found.coordinates.cpu().numpy()
         self.alpha_ = found.alpha
-        self.drift_ = np.zeros(self.embedding_.shape[1])
-        self.drift_[-1] = found.alpha
+        self.omega_ = np.zeros(self.embedding_.shape[1])
+        self.omega_[-1] = found.alpha
         self.objective_ = found.value
         self.history_ = np.array(found.history)
-        self.n_iter_ = found.n_iter
+        self.n_iter_ = len(found.history)
         self.n_evaluations_ = found.n_evaluations
         self.status_, self.message_ = found.status, found.message
         self.n_features_in_ = graph.n_nodes
-        stress, total, per_point = _fit_of_points(self.embedding_, self.drift_, sources, counts)
+        stress, total, per_point = _fit_of_points(self.embedding_, self.omega_, sources, counts)
         self.result_ = Embedding(
             coordinates=self.embedding_,
-            drift=self.drift_,
+            drift=self.omega_,
             labels=graph.labels,
             stress=stress,
             normalized_stress=math.sqrt(stress / total) if total > 0 else math.nan,
             stress_per_point=per_point,
-            n_iter=found.n_iter,
+            n_iter=self.n_iter_,
             status=found.status,
             message=found.message,
         )

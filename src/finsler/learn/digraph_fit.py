@@ -16,24 +16,26 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-
-import torch
-from torch import Tensor
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from finsler._runtime import Progress
-from finsler.learn.digraph_objective import RankedStress, one_torch_thread
+from finsler.learn.digraph_objective import RankedStress
 from finsler.learn.digraph_sampled import SampledRankedStress
-from finsler.learn.lbfgs import minimize
+from finsler.learn.model import LARGEST_ALPHA, torch, torch_threads
 
-LARGEST_ALPHA = 0.999
+Function = Callable[[torch.Tensor], tuple[float, torch.Tensor]]
+
 EDGE = 1 - 1e-9  # share of it that tanh can reach
 EXTRA_AXES = 5
 ROOM = 5  # dimensions from which on the drift can be strong from the beginning
 WARM, SQUEEZE = 0.3, 0.3  # shares of the iterations; the rest is for the last stage
 RENEW_EVERY = 10  # iterations after which a sample of negatives follows the map
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+# The line search of L-BFGS: least decrease, largest slope left, trials; and iterations over which tol is measured.
+SUFFICIENT_DECREASE, CURVATURE, MOST_TRIALS, PATIENCE = 1e-4, 0.9, 15, 10
 ENDINGS = {
     "converged": "The objective stopped falling.",
     "max_iter": "The iterations were used up; more may improve the map.",
@@ -64,29 +66,23 @@ class DigraphFit:
         Centered; the last axis is the one along which going up costs more.
     alpha : float
         Strength of the drift, 0 <= alpha < 1.
-    value, distortion, ranking : float
-        Objective and its two parts.
+    value : float
+        Objective.
     history : list of float
         Objective after each iteration; it rises where a stage changes the drift or presses axes flat.
-    n_iter, n_evaluations : int
-        Iterations, and evaluations of the objective.
+    n_evaluations : int
+        Evaluations of the objective.
     status, message : str
         How it ended.
-    seconds : float
-        Wall-clock time.
     """
 
-    coordinates: Tensor
+    coordinates: torch.Tensor
     alpha: float
-    value: float = math.nan
-    distortion: float = math.nan
-    ranking: float = math.nan
-    history: list[float] = field(default_factory=list)
-    n_iter: int = 0
-    n_evaluations: int = 0
-    status: str = "max_iter"
-    message: str = ""
-    seconds: float = 0.0
+    value: float
+    history: list[float]
+    n_evaluations: int
+    status: str
+    message: str
 
 
 class _Run:
@@ -95,7 +91,7 @@ class _Run:
     def __init__(
         self,
         objective: RankedStress | SampledRankedStress,
-        start: Tensor,
+        start: torch.Tensor,
         max_iter: int,
         tol: float,
         time_limit: float | None,
@@ -127,11 +123,11 @@ class _Run:
         n, m = self.X.shape
         last = {"value": math.nan}
 
-        def split(z: Tensor) -> tuple[Tensor, float]:
+        def split(z: torch.Tensor) -> tuple[torch.Tensor, float]:
             X = z[: n * m].view(n, m) * self.scale
             return X, (LARGEST_ALPHA * math.tanh(float(z[-1])) if free else self.alpha)
 
-        def function(z: Tensor) -> tuple[float, Tensor]:
+        def function(z: torch.Tensor) -> tuple[float, torch.Tensor]:
             X, alpha = split(z)
             found = self.objective(X, alpha)
             self.n_evaluations += 1
@@ -146,7 +142,7 @@ class _Run:
             slope = found.alpha_gradient * (LARGEST_ALPHA - alpha * alpha / LARGEST_ALPHA)
             return value, torch.cat([gradient, gradient.new_tensor([slope])])
 
-        def callback(_: int, __: float, z: Tensor) -> bool:
+        def callback(_: int, __: float, z: torch.Tensor) -> bool:
             self.X, self.alpha = split(z)  # an interrupt keeps what was accepted last
             self.history.append(last["value"])
             self.progress.update(
@@ -164,13 +160,15 @@ class _Run:
             function, z, max_iter=left, tol=self.tol, callback=callback, renew=self._renew(split)
         ).converged
 
-    def _renew(self, split: Callable[[Tensor], tuple[Tensor, float]]) -> Callable[[int, Tensor], bool] | None:
+    def _renew(
+        self, split: Callable[[torch.Tensor], tuple[torch.Tensor, float]]
+    ) -> Callable[[int, torch.Tensor], bool] | None:
         """What keeps an objective of sampled pairs up to date."""
         objective = self.objective
         if isinstance(objective, RankedStress):
             return None
 
-        def renew(iteration: int, z: Tensor) -> bool:
+        def renew(iteration: int, z: torch.Tensor) -> bool:
             if iteration % RENEW_EVERY:
                 return False
             objective.renew(*split(z))
@@ -189,95 +187,185 @@ def fit_digraph(
     objective: RankedStress | SampledRankedStress,
     n_components: int,
     *,
-    alpha: float | None = None,
-    max_iter: int = 400,
-    tol: float = 1e-6,
-    seed: int = 0,
-    time_limit: float | None = None,
-    verbose: bool | int | str = "auto",
-    start: Tensor | None = None,
+    alpha: float | None,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    time_limit: float | None,
+    verbose: bool | int | str,
 ) -> DigraphFit:
-    """Minimize the objective.
+    """Minimize the objective; the parameters are those of `DigraphEmbedding`, alpha=None fits it.
 
-    Parameters
-    ----------
-    objective : RankedStress or SampledRankedStress
-        What to minimize.
-    n_components : int
-        Dimension of the map.
-    alpha : float, optional
-        Strength of the drift, 0 for a Euclidean map; fitted if not given.
-    max_iter : int
-        Iterations over all stages.
-    tol : float
-        Relative decrease per iteration below which a stage ends.
-    seed : int
-        Of the random start.
-    time_limit : float, optional
-        Seconds after which the best map so far is taken; the stages share it like the iterations.
-    verbose : bool, int or "auto"
-        Progress line.
-    start : Tensor of shape (N, n_components), optional
-        Coordinates to begin with; the first two stages are then left out.
-
-    Returns
-    -------
-    DigraphFit
+    The stages share the time limit like the iterations.
     """
     extra = min(EXTRA_AXES, n_components)
     lifted = n_components + extra
-    if start is None:
-        random = torch.Generator().manual_seed(seed)
-        X = torch.randn(objective.n_nodes, lifted, generator=random, dtype=torch.float64) / math.sqrt(lifted)
-    else:
-        X = start.to(torch.float64)
+    random = torch.Generator().manual_seed(seed)
+    X = torch.randn(objective.n_nodes, lifted, generator=random, dtype=torch.float64) / math.sqrt(lifted)
     run = _Run(objective, X.to(objective.device), max_iter, tol, time_limit, verbose)
-    schedule = drift_schedule(n_components, alpha)
-    run.alpha = schedule[-1] if alpha is None else alpha
-    free = alpha is None
+    schedule, free = drift_schedule(n_components, alpha), alpha is None
     status = "interrupted"
     try:
-        with one_torch_thread():
-            if start is None:
-                for k, value in enumerate(schedule):
-                    run.alpha = value
-                    run.stage(WARM * (k + 1) / len(schedule))
-                if alpha is not None:
-                    run.alpha = alpha
-                run.turn(lifted)
-                for k, penalty in enumerate(PENALTIES):
-                    run.stage(
-                        WARM + SQUEEZE * (k + 1) / len(PENALTIES),
-                        free=free and n_components >= ROOM,
-                        flat=extra,
-                        penalty=penalty,
-                    )
-                run.X = run.X[:, extra:]
+        with torch_threads(
+            1
+        ):  # blocks run side by side in threads of their own; torch's would wait for each other
+            for k, value in enumerate(schedule):
+                run.alpha = value
+                run.stage(WARM * (k + 1) / len(schedule))
+            if alpha is not None:
+                run.alpha = alpha
+            run.turn(lifted)
+            for k, penalty in enumerate(PENALTIES):
+                run.stage(
+                    WARM + SQUEEZE * (k + 1) / len(PENALTIES),
+                    free=free and n_components >= ROOM,
+                    flat=extra,
+                    penalty=penalty,
+                )
+            run.X = run.X[:, extra:]
             status = "converged" if run.stage(1.0, free=free) else "max_iter"
             if run.seconds() > run.time_limit:
                 status = "time_limit"
     except KeyboardInterrupt:
         if run.X.shape[1] > n_components:
             run.turn(n_components)
-    return _finish(run, status)
-
-
-def _finish(run: _Run, status: str) -> DigraphFit:
     X = run.X - run.X.mean(0)
     if run.alpha < 0:  # the same map, upside down
         X[:, -1] *= -1
-    found = run.objective(X, abs(run.alpha))
-    run.progress.close(f"{status} after {len(run.history)} iterations, objective {found.value:.5f}")
-    return DigraphFit(
-        coordinates=X,
-        alpha=abs(run.alpha),
-        value=found.value,
-        distortion=found.distortion,
-        ranking=found.ranking,
-        history=run.history,
-        n_iter=len(run.history),
-        n_evaluations=run.n_evaluations,
-        status=status,
-        message=ENDINGS[status],
-        seconds=run.seconds(),
-    )
+    found = objective(X, abs(run.alpha)).value
+    run.progress.close(f"{status} after {len(run.history)} iterations, objective {found:.5f}")
+    return DigraphFit(X, abs(run.alpha), found, run.history, run.n_evaluations, status, ENDINGS[status])
+
+
+class Minimum(NamedTuple):
+    """Best point found, function there, iterations, evaluations, and whether the function stopped falling."""
+
+    point: torch.Tensor
+    value: float
+    n_iter: int
+    n_evaluations: int
+    converged: bool
+
+
+def minimize(
+    function: Function,
+    start: torch.Tensor,
+    *,
+    max_iter: int,
+    tol: float = 1e-6,
+    memory: int = 20,
+    callback: Callable[[int, float, torch.Tensor], bool] | None = None,
+    renew: Callable[[int, torch.Tensor], bool] | None = None,
+) -> Minimum:
+    """Minimize a smooth function of a vector by L-BFGS, on any device.
+
+    Nocedal and Wright, Numerical Optimization, algorithm 7.4; the line search finds a step with the weak Wolfe conditions
+    by bisection (Lewis and Overton, 2013), which also copes with the kinks of distances at coincident points. It is here,
+    and not torch's own, because it can be stopped after any iteration with the best point so far and counts evaluations.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a vector, returns the value and the gradient.
+    start : Tensor of shape (n,)
+        First point; it is not changed.
+    max_iter : int
+        Iterations at most.
+    tol : float
+        Ends when ten iterations together lower the value by less than ``10 tol`` of itself.
+    memory : int
+        Pairs of steps and changes of the gradient that are kept.
+    callback : callable, optional
+        Called after each iteration with its number, the value and the point; True ends the minimization.
+    renew : callable, optional
+        Called with the number of an iteration and the point before it begins. True says that the function has become a
+        slightly different one: it is evaluated anew, and what is known of its curvature is kept.
+
+    Examples
+    --------
+    >>> found = minimize(lambda x: (float(x @ x), 2 * x), torch.ones(3), max_iter=20)
+    >>> found.value < 1e-6
+    True
+    """
+    x = start.clone()
+    value, gradient = function(x)
+    pairs: deque[tuple[torch.Tensor, torch.Tensor, float]] = deque(maxlen=memory)
+    values = [value]
+    evaluations, iteration = 1, 0
+    while iteration < max_iter:
+        if renew is not None and renew(iteration, x):
+            value, gradient = function(x)
+            values = [value]
+            evaluations += 1
+        direction = _direction(gradient, pairs)
+        slope = float(gradient @ direction)
+        if not slope < 0:
+            if not pairs:
+                return Minimum(x, value, iteration, evaluations, True)  # the gradient is zero
+            pairs.clear()
+            continue
+        step, new_value, new_gradient, trials = _search(function, x, value, direction, slope)
+        evaluations += trials
+        if not new_value < value:
+            if not pairs:
+                return Minimum(x, value, iteration, evaluations, True)
+            pairs.clear()  # once more along the gradient before giving up
+            continue
+        moved, change = step * direction, new_gradient - gradient
+        product = float(moved @ change)
+        if product > 1e-10 * float(moved.norm()) * float(change.norm()):
+            pairs.append((moved, change, product))
+        x, value, gradient = x + moved, new_value, new_gradient
+        values.append(value)
+        iteration += 1
+        if callback is not None and callback(iteration, value, x):
+            return Minimum(x, value, iteration, evaluations, False)
+        if len(values) > PATIENCE and values[-1 - PATIENCE] - value < PATIENCE * tol * abs(value):
+            return Minimum(x, value, iteration, evaluations, True)
+    return Minimum(x, value, iteration, evaluations, False)
+
+
+def _direction(
+    gradient: torch.Tensor, pairs: deque[tuple[torch.Tensor, torch.Tensor, float]]
+) -> torch.Tensor:
+    """Minus the inverse Hessian, as the pairs show it, times the gradient."""
+    if not pairs:
+        # The first step moves coordinates by 0.1 in the mean: function and scale are unknown yet.
+        norm = float(gradient.norm())
+        return gradient * (-0.1 * gradient.numel() ** 0.5 / norm if norm > 0 else 0.0)
+    direction = gradient.clone()
+    factors = []
+    for moved, change, product in reversed(pairs):
+        factor = float(moved @ direction) / product
+        direction -= factor * change
+        factors.append(factor)
+    _, change, product = pairs[-1]
+    direction *= product / float(change @ change)
+    for (moved, change, product), factor in zip(pairs, reversed(factors), strict=True):
+        direction += (factor - float(change @ direction) / product) * moved
+    return direction.neg_()
+
+
+def _search(
+    function: Function,
+    x: torch.Tensor,
+    value: float,
+    direction: torch.Tensor,
+    slope: float,
+) -> tuple[float, float, torch.Tensor, int]:
+    """Step with the weak Wolfe conditions: doubled or bisected until it decreases enough and is not too short."""
+    low, high, step = 0.0, float("inf"), 1.0
+    best = (0.0, float("inf"), torch.zeros_like(x))
+    trials = 0
+    while trials < MOST_TRIALS:
+        trials += 1
+        new_value, new_gradient = function(x + step * direction)
+        if not new_value <= value + SUFFICIENT_DECREASE * step * slope:  # NaN counts as too far
+            high = step
+        else:
+            best = (step, new_value, new_gradient)
+            if float(new_gradient @ direction) >= CURVATURE * slope:
+                break
+            low = step
+        step = (low + high) / 2 if high < float("inf") else 2 * step
+    return *best, trials

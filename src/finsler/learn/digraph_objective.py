@@ -21,18 +21,16 @@ Nodes without out-neighbors reach nothing and have no term: their rows are left 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from finsler._runtime import map_blocks, require_memory
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.paths import shortest_paths
+from finsler.learn.model import torch
 
 # Rows in a block: large enough for fast matrix products, small enough to stay in the cache of a core.
 CPU_PAIRS, GPU_PAIRS = 400_000, 20_000_000
@@ -43,43 +41,27 @@ GROUPS = 8  # sums are split like this whatever the number of threads, so that r
 SPARSE = 0.1  # share of reachable pairs below which they are kept as a list
 
 
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Keep torch to one thread: blocks run side by side in threads of their own, and its own would wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 class Evaluation(NamedTuple):
-    """Value and gradient of the objective: F, dF/dX, dF/domega, and its two parts before weighting."""
+    """Value of the objective, gradients by the map and by alpha, and its two parts before weighting."""
 
     value: float
-    gradient: Tensor
-    drift_gradient: Tensor  # by the whole drift vector; that by alpha is its last entry
+    gradient: torch.Tensor
+    alpha_gradient: float
     distortion: float
     ranking: float
-
-    @property
-    def alpha_gradient(self) -> float:
-        """Derivative by the strength of the drift."""
-        return float(self.drift_gradient[-1])
 
 
 class Rows(NamedTuple):
     """What is known of the pairs of a block of sources; positions count along the flattened block."""
 
-    sources: Tensor
-    arcs: Tensor  # positions of the out-neighbors
-    arc_rows: Tensor  # and the row of each
-    arc_weights: Tensor  # share of each in the mean over nodes of means over neighbors
-    excluded: Tensor  # positions that are not negatives: arcs and the diagonal
-    hops: Tensor  # whole block of hop counts, or those at `reachable`
-    reachable: Tensor | None  # positions of reachable pairs; None if the whole block is kept
-    unreachable: Tensor | None  # mask of the pairs that do not count, if the whole block is kept
+    sources: torch.Tensor
+    arcs: torch.Tensor  # positions of the out-neighbors
+    arc_rows: torch.Tensor  # and the row of each
+    arc_weights: torch.Tensor  # share of each in the mean over nodes of means over neighbors
+    excluded: torch.Tensor  # positions that are not negatives: arcs and the diagonal
+    hops: torch.Tensor  # whole block of hop counts, or those at `reachable`
+    reachable: torch.Tensor | None  # positions of reachable pairs; None if the whole block is kept
+    unreachable: torch.Tensor | None  # mask of the pairs that do not count, if the whole block is kept
 
 
 def hop_counts(graph: Digraph, sources: NDArray[Any], n_jobs: int | None = None) -> NDArray[Any]:
@@ -170,33 +152,27 @@ class RankedStress:
         step = min(block_rows or max(1, pairs // self.n_nodes), self.n_sources)
         self._block_shape = (step, self.n_nodes)
         self.blocks = [
-            self._rows(
-                torch.from_numpy(counts[s : s + step]), torch.from_numpy(sources[s : s + step]).long(), far
-            )
+            self._rows(counts[s : s + step], sources[s : s + step], far)
             for s in range(0, self.n_sources, step)
         ]
 
-    def _rows(self, counts: Tensor, sources: Tensor, far: int) -> Rows:
-        n, rows = self.n_nodes, len(sources)
-        counts, sources = counts.to(self.device), sources.to(self.device)
+    def _rows(self, hops: NDArray[Any], nodes: NDArray[Any], far: int) -> Rows:
+        n, rows = self.n_nodes, len(nodes)
+        counts = torch.from_numpy(hops).to(self.device)
+        sources = torch.from_numpy(nodes).long().to(self.device)
         arcs = (counts == 1).view(-1).nonzero().view(-1)
         arc_rows = arcs // n
         degrees = torch.bincount(arc_rows, minlength=rows).to(self.dtype)
         diagonal = torch.arange(rows, device=self.device) * n + sources
-        common = (
-            sources,
-            arcs,
-            arc_rows,
-            1 / (degrees[arc_rows] * self.n_sources),
-            torch.cat([arcs, diagonal]),
-        )
+        share = 1 / (degrees[arc_rows] * self.n_sources)
+        common = (sources, arcs, arc_rows, share, torch.cat([arcs, diagonal]))
         left_out = (counts == far) | (counts == 0)
         if self.dense:
             return Rows(*common, counts, None, left_out)
         reachable = left_out.logical_not().view(-1).nonzero().view(-1)
         return Rows(*common, counts.view(-1)[reachable].to(self.dtype), reachable, None)
 
-    def node_curvature(self) -> Tensor:
+    def node_curvature(self) -> torch.Tensor:
         """Curvature of the objective that each node contributes, roughly: how many terms hold it, and how tightly."""
         stress = torch.zeros(self.n_nodes, dtype=torch.float64, device=self.device)
         ranked = torch.zeros_like(stress)
@@ -213,9 +189,8 @@ class RankedStress:
             ranked.index_add_(0, rows.sources[rows.arc_rows], rows.arc_weights.double())
         return 2 / self.n_reachable * stress + self.ranking_weight / self.temperature * ranked
 
-    def __call__(self, X: Tensor, alpha: float, blocks: Sequence[int] | None = None) -> Evaluation:
-        """Evaluate at a map of shape (N, m); over some of the blocks of rows only if ``blocks`` names them."""
-        chosen = range(len(self.blocks)) if blocks is None else blocks
+    def __call__(self, X: torch.Tensor, alpha: float) -> Evaluation:
+        """Evaluate at a map of shape (N, m)."""
         X = X.to(self.device, torch.float64)
         centered = X - X.mean(0)
         points = centered.to(self.dtype)
@@ -231,27 +206,24 @@ class RankedStress:
             # Below this the product form of squared distances is noise; it also keeps coincident points apart.
             least=4 * torch.finfo(self.dtype).eps * float(squares.max()) + 1e-30,
         )
-        edges = np.unique(np.linspace(0, len(chosen), GROUPS + 1).astype(int))
+        edges = np.unique(np.linspace(0, len(self.blocks), GROUPS + 1).astype(int))
 
-        def task(_: int, start: int, stop: int) -> tuple[Tensor, ...]:
+        def task(_: int, start: int, stop: int) -> tuple[torch.Tensor, ...]:
             if threading.current_thread() is not threading.main_thread():
                 torch.set_num_threads(1)  # each thread has its own number
-            return self._sum([self.blocks[chosen[b]] for b in range(start, stop)], shared)
+            return self._sum(self.blocks[start:stop], shared)
 
         sums = map_blocks(task, edges, self.n_jobs)
         pull, balance, parts = (torch.stack(part).sum(0) for part in zip(*sums, strict=True))
         gradient = centered * pull[:, -1:] - pull[:, :-1]
         gradient[:, -1] += alpha * balance
         distortion, ranking = (float(part) for part in parts)
-        return Evaluation(
-            distortion + self.ranking_weight * ranking,
-            gradient,
-            centered.T @ balance,
-            distortion,
-            ranking,
-        )
+        by_alpha = float((centered.T @ balance)[-1])
+        return Evaluation(distortion + self.ranking_weight * ranking, gradient, by_alpha, distortion, ranking)
 
-    def _sum(self, blocks: Sequence[Rows], shared: _Shared) -> tuple[Tensor, Tensor, Tensor]:
+    def _sum(
+        self, blocks: Sequence[Rows], shared: _Shared
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """For some blocks: sums of ``W_ij [x, 1]`` over both ends, of G over columns less rows, and the two parts."""
         pull = torch.zeros_like(shared.with_ones)
         balance = torch.zeros(self.n_nodes, dtype=self.dtype, device=self.device)
@@ -265,7 +237,7 @@ class RankedStress:
             pull.addmm_(tension.T, shared.with_ones[rows.sources])
         return pull.double(), balance.double(), parts
 
-    def _buffers(self, rows: int) -> list[Tensor]:
+    def _buffers(self, rows: int) -> list[torch.Tensor]:
         """Arrays for blocks, kept from one to the next by each thread: fresh memory costs more than the arithmetic."""
         if not hasattr(self._workspace, "buffers"):
             self._workspace.buffers = [
@@ -274,16 +246,10 @@ class RankedStress:
             ]
         return [buffer[:rows] for buffer in self._workspace.buffers]
 
-    def _slopes(self, rows: Rows, shared: _Shared, parts: Tensor) -> tuple[Tensor, Tensor]:
+    def _slopes(self, rows: Rows, shared: _Shared, parts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Euclidean lengths of the block's pairs, and dF/dd of each; adds to the two parts of the objective."""
-        left = torch.cat(
-            [
-                shared.points[rows.sources] * -2,
-                shared.squares[rows.sources],
-                torch.ones_like(shared.squares[rows.sources]),
-            ],
-            1,
-        )
+        squares = shared.squares[rows.sources]
+        left = torch.cat([shared.points[rows.sources] * -2, squares, torch.ones_like(squares)], 1)
         lengths, distances, *more = self._buffers(len(rows.sources))
         torch.mm(left, shared.right, out=lengths).clamp_(min=shared.least).sqrt_()
         torch.add(lengths, shared.heights, out=distances).sub_(shared.heights[rows.sources, None])
@@ -327,9 +293,9 @@ class _Shared(NamedTuple):
     """What all blocks need of the map."""
 
     alpha: float
-    points: Tensor
-    squares: Tensor
-    right: Tensor  # such that [-2 x, |x|^2, 1] times it is |x - y|^2
-    with_ones: Tensor
-    heights: Tensor
+    points: torch.Tensor
+    squares: torch.Tensor
+    right: torch.Tensor  # such that [-2 x, |x|^2, 1] times it is |x - y|^2
+    with_ones: torch.Tensor
+    heights: torch.Tensor
     least: float

@@ -17,15 +17,14 @@ import math
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from torch import Tensor
 
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.graphs.digraph import Digraph
-from finsler.kernels import ranked
+from finsler.kernels import digraphs as kernels
 from finsler.learn.digraph_objective import GROUPS, Evaluation
+from finsler.learn.model import torch
 
 # With these, B of the sample ended 8 % below B of all pairs (cit-HepTh, m = 10); with 64, 17 % below.
 PAIRS_PER_NODE = 128
@@ -108,7 +107,7 @@ class SampledRankedStress:
         """Number the nodes by how often searches meet them, so that memory that is used together lies together."""
         some = self._random.permutation(sources)[:PILOTS].astype(np.int32)
         counts = np.zeros(self.n_nodes, dtype=np.int64)
-        ranked.visits(graph.matrix.indptr, graph.matrix.indices, some, counts)
+        kernels.visits(graph.matrix.indptr, graph.matrix.indices, some, counts)
         self.order = np.argsort(-counts, kind="stable")
         matrix = csr_array(graph.matrix)[self.order][:, self.order]
         self._arcs = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
@@ -132,7 +131,7 @@ class SampledRankedStress:
 
         def search(_: int, start: int, stop: int) -> tuple[NDArray[Any], ...]:
             nonlocal done
-            found = ranked.far_pairs(*self._arcs, self.sources, start, stop, share, least, seed)
+            found = kernels.far_pairs(*self._arcs, self.sources, start, stop, share, least, seed)
             done += stop - start
             progress.update(f"{done:,} of {len(self.sources):,} nodes")
             return found
@@ -157,11 +156,11 @@ class SampledRankedStress:
         seed = self._seed()
 
         def draw(_: int, start: int, stop: int) -> None:
-            ranked.random_strangers(*self._arcs, self.sources, self._near, seed, start, stop, self._others)
+            kernels.random_strangers(*self._arcs, self.sources, self._near, seed, start, stop, self._others)
 
         map_blocks(draw, _groups(len(self.sources)), self.n_jobs)
 
-    def _points(self, X: Tensor) -> NDArray[Any]:
+    def _points(self, X: torch.Tensor) -> NDArray[Any]:
         """The map in the inner order, in rows that fill whole vectors of the processor."""
         rows = X.detach().cpu().numpy()
         m = rows.shape[1]
@@ -169,14 +168,14 @@ class SampledRankedStress:
         points[:, :m] = (rows - rows.mean(axis=0))[self.order]
         return points
 
-    def renew(self, X: Tensor, alpha: float) -> None:
+    def renew(self, X: torch.Tensor, alpha: float) -> None:
         """Look for the nearest negatives on the map as it is, and draw the others anew."""
         points, last = self._points(X), X.shape[1] - 1
         n_cells = int(CELLS * math.sqrt(self.n_nodes))
         centers = points[self._random.choice(self.n_nodes, n_cells, replace=False)]
         cells = np.empty(self.n_nodes, dtype=np.int32)
         map_blocks(
-            lambda _, start, stop: ranked.assign(points, centers, start, stop, cells),
+            lambda _, start, stop: kernels.assign(points, centers, start, stop, cells),
             _groups(self.n_nodes),
             self.n_jobs,
         )
@@ -192,28 +191,18 @@ class SampledRankedStress:
         rows = rows[places]
         cell_start = np.concatenate([[0], np.cumsum(sizes)])
 
+        looks = max(LEAST_LOOKS, int(LOOKS * self.n_nodes))
+
         def look(_: int, start: int, stop: int) -> None:
-            ranked.nearest_strangers(
-                points,
-                alpha,
-                last,
-                *self._arcs,
-                centers,
-                reach,
-                members,
-                cell_start,
-                places,
-                max(LEAST_LOOKS, int(LOOKS * self.n_nodes)),
-                rows,
-                start,
-                stop,
-                self._near,
-            )
+            kernels.nearest_strangers(
+                points, alpha, last, *self._arcs, centers, reach, members, cell_start, places, looks, rows,
+                start, stop, self._near,
+            )  # fmt: skip
 
         map_blocks(look, _groups(len(places)), self.n_jobs)
         self._draw_others()
 
-    def node_curvature(self) -> Tensor:
+    def node_curvature(self) -> torch.Tensor:
         """Curvature of the objective that each node contributes, roughly: how many terms hold it, and how tightly."""
         n = self.n_nodes
         tails, heads, hops = self._pairs
@@ -230,61 +219,35 @@ class SampledRankedStress:
         curvature[self.order] = 2 * stress + self.ranking_weight / self.temperature * ranking
         return torch.from_numpy(curvature)
 
-    def __call__(self, X: Tensor, alpha: float) -> Evaluation:
+    def __call__(self, X: torch.Tensor, alpha: float) -> Evaluation:
         """Evaluate at a map of shape (N, m)."""
         m = X.shape[1]
         points = self._points(X)
         pairs, rows = (_groups(size) for size in (len(self._pairs[0]), len(self.sources)))
+        other_weight = self.n_nodes / max(1, self._others.shape[1])
 
         def task(group: int, _: int, __: int) -> tuple[NDArray[Any], NDArray[Any]]:
             gradient, parts = _aligned(self.n_nodes, points.shape[1], self.dtype), np.zeros(3)
-            ranked.stress_of_pairs(
-                points,
-                alpha,
-                m - 1,
-                *self._pairs,
-                self._pair_weights,
-                pairs[group],
-                pairs[group + 1],
-                gradient,
-                parts,
-            )
-            ranked.ranking_of_rows(
-                points,
-                alpha,
-                m - 1,
-                *self._arcs,
-                self.sources,
-                self._near,
-                self._others,
-                self.n_nodes / max(1, self._others.shape[1]),
-                self._arc_weight,
-                self.ranking_weight,
-                self.temperature,
-                rows[group],
-                rows[group + 1],
-                gradient,
-                parts,
-            )
+            kernels.stress_of_pairs(
+                points, alpha, m - 1, *self._pairs, self._pair_weights, pairs[group], pairs[group + 1],
+                gradient, parts,
+            )  # fmt: skip
+            kernels.ranking_of_rows(
+                points, alpha, m - 1, *self._arcs, self.sources, self._near, self._others, other_weight,
+                self._arc_weight, self.ranking_weight, self.temperature, rows[group], rows[group + 1],
+                gradient, parts,
+            )  # fmt: skip
             return gradient, parts
 
-        results = map_blocks(task, np.arange(GROUPS + 1), self.n_jobs)
-        gradient = np.zeros((self.n_nodes, m))
-        parts = np.zeros(3)
-        for some, of_some in results:
-            gradient += some[:, :m]
-            parts += of_some
+        gradient, parts = np.zeros((self.n_nodes, m)), np.zeros(3)
+        for of_group, parts_of_group in map_blocks(task, np.arange(GROUPS + 1), self.n_jobs):
+            gradient += of_group[:, :m]
+            parts += parts_of_group
         outer = np.empty_like(gradient)
         outer[self.order] = gradient
-        drift = np.zeros(m)
-        drift[-1] = parts[2]
-        return Evaluation(
-            float(parts[0] + self.ranking_weight * parts[1]),
-            torch.from_numpy(outer),
-            torch.from_numpy(drift),
-            float(parts[0]),
-            float(parts[1]),
-        )
+        distortion, ranking, by_alpha = map(float, parts)
+        value = distortion + self.ranking_weight * ranking
+        return Evaluation(value, torch.from_numpy(outer), by_alpha, distortion, ranking)
 
 
 def _groups(size: int) -> NDArray[Any]:

@@ -1,10 +1,17 @@
-"""Train the candidates of a graph, choose one on the validation pairs, and complete it to an ensemble."""
+"""Fit a graph: compute the inputs of encoders, train the candidates, choose one, and complete it to an ensemble.
+
+Cross-fitting: learn to predict arcs from inputs that do not know them. The inputs (heights, factors, propagated features)
+are computed from arcs. An encoder that is trained on the arcs which its inputs were computed from learns to read them off,
+and is lost on arcs that are new. So the arcs are dealt into folds; the inputs of a fold are computed **without** it, and
+its arcs are what is learned from them. For prediction, the inputs are computed from all known arcs.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,82 +19,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
-from finsler.errors import InputError
-from finsler.learn.backend import torch
-from finsler.learn.crossfit import N_COLUMNS, Curriculum, cross_fit
-from finsler.learn.decoder import FermiDirac
-from finsler.learn.encoders import DirectCoordinates, FeatureEncoder, LinkModel
-from finsler.learn.fitted import FittedModel, mean_logits
-from finsler.learn.heights import springrank
-from finsler.learn.optimizers import OPTIMIZERS
-from finsler.learn.parallel import my_part
-from finsler.learn.sampling import ArcSet, Lesson
-from finsler.learn.selection import candidates, size_options
-from finsler.learn.tasks import LinkTasks, score_links
-from finsler.learn.training import Checkpoint, Trainer, TrainingOptions, TrainingRecord, mean_score
+from finsler.graphs.arc_set import ArcSet, Integers, arc_keys
+from finsler.learn.features import (
+    choose_ridge,
+    log_ppr_factors,
+    neighbor_average,
+    spring_heights,
+    unit_rows,
+)
+from finsler.learn.model import (
+    DirectCoordinates,
+    FeatureEncoder,
+    FermiDirac,
+    FittedModel,
+    LinkModel,
+    mean_logits,
+    torch,
+)
+from finsler.learn.options import LinkOptions, candidates, schedule
+from finsler.learn.tasks import LinkTasks, mean_score, score_links
+from finsler.learn.training import Checkpoint, Lesson, Trainer, TrainingRecord
 
 Array = NDArray[np.floating[Any]]
-Integers = NDArray[np.integer[Any]]
 
 INPUT_BYTES = 2e9  # memory for the inputs of all folds together; a large graph gets fewer folds
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Hyper-parameters of `finsler.learn.links.LinkPredictor`, where they are described."""
-
-    n_components: int = 64
-    encoder: str = "auto"
-    layers: int = 1
-    width: int = 128
-    dropout: float = 0.3
-    input_dropout: float = 0.2
-    alpha: float | None = None
-    radius: float | None = None
-    temperature: float | None = None
-    node_radii: bool = True
-    ensemble: bool = True
-    folds: int = 6
-    ppr_rank: int = 64
-    text_rank: int = 128
-    hops: int = 2
-    epochs: int | None = None
-    batch_size: int | None = None
-    learning_rate: float | None = None
-    weight_decay: float = 1e-4
-    optimizer: str = "adam"
-    negatives: int = 4
-    reversed_share: float = 1 / 3
-    direction_weight: float = 0.3
-    patience: int = 20
-
-    def __post_init__(self) -> None:
-        least = {
-            "n_components": 1,
-            "width": 1,
-            "folds": 1,
-            "ppr_rank": 1,
-            "text_rank": 1,
-            "negatives": 1,
-            "patience": 1,
-        }
-        for name, bound in {**least, "layers": 0, "hops": 0, "epochs": 1, "batch_size": 1}.items():
-            value = getattr(self, name)
-            if value is None and name in ("epochs", "batch_size"):
-                continue
-            if not isinstance(value, Integral) or value < bound:
-                raise InputError(f"{name} must be a whole number from {bound} on; found {value!r}.")
-        for name in ("dropout", "input_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"{name} must be in [0, 1); found {getattr(self, name)!r}.")
-        if not 0 <= self.reversed_share <= 1:
-            raise InputError(f"reversed_share must be in [0, 1]; found {self.reversed_share!r}.")
-        if self.learning_rate is not None and not self.learning_rate > 0:
-            raise InputError(f"learning_rate must be above 0; found {self.learning_rate!r}.")
-        if self.optimizer not in OPTIMIZERS:
-            raise InputError(
-                f"optimizer must be one of {', '.join(map(repr, OPTIMIZERS))}; found {self.optimizer!r}."
-            )
+N_COLUMNS = 3  # single columns of the inputs: height and two degrees
+BLOCK_SIZE = 3.0  # root mean square norm of the rows of each block of inputs, against 1 for a single column
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +54,7 @@ class Problem:
     Attributes
     ----------
     arcs : integer array of shape (E, 2)
-        Arcs to learn.
+        Arcs to learn: sorted, distinct, no loops.
     known : integer array of shape (F, 2)
         Arcs from which inputs for prediction are computed: those to learn, and those that validate, unless the latter
         came from outside.
@@ -110,8 +67,145 @@ class Problem:
     arcs: Integers
     known: Integers
     n_nodes: int
-    features: Array | None
-    validation: LinkTasks | None
+    features: Array | None = None
+    validation: LinkTasks | None = None
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of unordered pairs of neighbors."""
+        return len(np.unique(arc_keys(np.sort(self.arcs, axis=1), self.n_nodes)))
+
+    @cached_property
+    def ridge(self) -> float:
+        """Ridge of the heights."""
+        return choose_ridge(self.arcs, self.n_nodes)
+
+
+def node_inputs(
+    arcs: Integers, n: int, features: Array | None, *, rank: int, hops: int, ridge: float, n_jobs: int | None
+) -> list[Array]:
+    """What is known about the nodes, in blocks.
+
+    The first has single columns: SpringRank height, log(1 + out-degree), log(1 + in-degree). Then factors of log-PPR,
+    padded with zeros up to ``rank`` columns, and with features these, and their averages over 1, 2, ... hops.
+    """
+    degrees = [np.log1p(np.bincount(arcs[:, k], minlength=n)) for k in (0, 1)]
+    columns = np.column_stack([spring_heights(arcs, n, ridge), *degrees])
+    source, _ = log_ppr_factors(arcs, n, rank, n_jobs=n_jobs)
+    blocks = [columns, np.pad(unit_rows(source), ((0, 0), (0, rank - source.shape[1])))]
+    if features is not None:
+        average, reached = neighbor_average(arcs, n), features
+        for hop in range(hops + 1):
+            reached = average @ reached if hop else reached
+            # The length of a mean says how many were averaged, which the degrees say better.
+            blocks.append(unit_rows(reached).astype(np.float32))
+    return blocks
+
+
+def align(factors: Array, reference: Array) -> Array:
+    """Rotate factors, which are unique only up to a rotation, onto those of another fold.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
+    >>> np.allclose(align(X @ [[0.0, -1.0], [1.0, 0.0]], X), X)
+    True
+    """
+    left, _, right = np.linalg.svd(factors.T @ reference)
+    return np.asarray(factors @ (left @ right))
+
+
+def deal_folds(arcs: Integers, n_nodes: int, n_folds: int, rng: np.random.Generator) -> Integers:
+    """Fold of each arc; both arcs of a reciprocal pair are in the same.
+
+    Examples
+    --------
+    >>> arcs = np.array([[0, 1], [1, 0], [1, 2], [2, 3], [3, 0]])
+    >>> fold = deal_folds(arcs, 4, 2, np.random.default_rng(0))
+    >>> bool(fold[0] == fold[1]), np.bincount(fold[1:]).tolist()
+    (True, [2, 2])
+    """
+    _, pair = np.unique(arc_keys(np.sort(arcs, axis=1), n_nodes), return_inverse=True)
+    pair = pair.reshape(-1)
+    return np.asarray((rng.permutation(pair.max() + 1) % n_folds)[pair])
+
+
+class InputScale:
+    """Shift and scale of some inputs, which can then be applied to those of every fold."""
+
+    def __init__(self, blocks: list[Array]):
+        columns, *rest = blocks
+        self.center, self.spread = columns.mean(0), columns.std(0) + 1e-9
+        centers = [block.mean(0) for block in rest]
+        sizes = [np.sqrt(((block - c) ** 2).sum(1).mean()) for block, c in zip(rest, centers, strict=True)]
+        self.rest = [(c, BLOCK_SIZE / max(float(s), 1e-9)) for c, s in zip(centers, sizes, strict=True)]
+
+    def __call__(self, blocks: list[Array]) -> torch.Tensor:
+        """One matrix with the height in column 0."""
+        columns, *rest = blocks
+        parts = [(columns - self.center) / self.spread]
+        parts += [(block - c) * scale for block, (c, scale) in zip(rest, self.rest, strict=True)]
+        return torch.as_tensor(np.concatenate(parts, axis=1), dtype=torch.float32)
+
+
+class Curriculum(NamedTuple):
+    """What an encoder learns from: the folds, and inputs for validation and for prediction.
+
+    The inputs for the validation are computed from the arcs to learn and no others, as they must not know its pairs;
+    those for prediction from all known arcs, those that validated included.
+    """
+
+    lessons: list[Lesson]
+    inputs: Any  # tensors, or None for direct coordinates
+    final: Any
+
+    def without_features(self, width: int) -> Curriculum:
+        """The same with the first ``width`` columns alone: structure without features."""
+        lessons = [Lesson(arcs, inputs[:, :width]) for arcs, inputs in self.lessons]
+        return Curriculum(lessons, self.inputs[:, :width], self.final[:, :width])
+
+
+def cross_fit(
+    problem: Problem,
+    options: LinkOptions,
+    rng: np.random.Generator,
+    *,
+    n_jobs: int | None = None,
+    watch: Callable[[str], None] = lambda _: None,
+) -> Curriculum:
+    """Inputs and lessons of an encoder, in ``options.folds`` folds or as many as keep their inputs within two gigabytes."""
+    arcs, n, features = problem.arcs, problem.n_nodes, problem.features
+    settings: dict[str, Any] = {
+        "rank": options.ppr_rank,
+        "hops": options.hops,
+        "ridge": problem.ridge,
+        "n_jobs": n_jobs,
+    }
+
+    def blocks(some: Integers) -> list[Array]:
+        return node_inputs(some, n, features, **settings)
+
+    watch("inputs of all arcs")
+    whole = blocks(arcs)
+    scale = InputScale(whole)
+
+    def computed_from(some: Integers) -> torch.Tensor:
+        columns, factors, *rest = blocks(some)
+        return scale([columns, align(factors, whole[1]), *rest])
+
+    inputs = scale(whole)
+    final = inputs if np.array_equal(problem.known, arcs) else computed_from(problem.known)
+    within_memory = int(INPUT_BYTES // (4 * inputs.shape[1] * n)) - 1
+    # No fold may be empty, nor all there is.
+    n_folds = max(1, min(options.folds, max(within_memory, 2), problem.n_pairs // 2))
+    if n_folds == 1:
+        return Curriculum([Lesson(arcs, inputs)], inputs, final)
+    fold = deal_folds(arcs, n, n_folds, rng)
+    lessons = []
+    for k in range(n_folds):
+        watch(f"inputs of fold {k + 1} of {n_folds}")
+        lessons.append(Lesson(arcs[fold == k], computed_from(arcs[fold != k])))
+    return Curriculum(lessons, inputs, final)
 
 
 class Member(NamedTuple):
@@ -123,8 +217,8 @@ class Member(NamedTuple):
 
 
 @dataclass
-class Fit:
-    """Outcome: the models to average, how they came about, and the scores of all candidates."""
+class Outcome:
+    """The models to average, how they came about, and the scores of all candidates."""
 
     models: list[FittedModel] = field(default_factory=list)
     kind: str = ""
@@ -133,68 +227,50 @@ class Fit:
     status: str = "finished"
 
 
+@dataclass(eq=False)
 class Fitter:
-    """Trains the members one after the other; each has a checkpoint of its own.
+    """Trains the members one after the other; each has a checkpoint of its own in the folder.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    seed : int
-    device : str
-    folder : path or None
-        Where checkpoints are kept.
-    fingerprint : str
-        Whose checkpoints they are.
-    checkpoint_every : float
-        Seconds between checkpoints.
-    time_limit : float or None
-        For all members together.
-    n_jobs : int, optional
-        Threads for the inputs.
-    verbose : bool or "auto"
+    The parameters are those of `LinkPredictor`; the time limit is for all members together.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        settings: Settings,
-        *,
-        seed: int,
-        device: str = "cpu",
-        folder: Path | None = None,
-        fingerprint: str = "",
-        checkpoint_every: float = 30.0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int | str = "auto",
-    ):
-        self.problem, self.settings, self.seed, self.device = problem, settings, seed, device
-        self.folder, self.fingerprint, self.checkpoint_every = folder, fingerprint, checkpoint_every
-        self.deadline = None if time_limit is None else time.perf_counter() + time_limit
-        self.n_jobs, self.verbose = n_jobs, verbose
-        self.observed = ArcSet(problem.arcs, problem.n_nodes)
-        self.outcome = Fit()
+    problem: Problem
+    options: LinkOptions
+    n_components: int
+    encoder: str
+    alpha: float | None
+    epochs: int | None
+    seed: int
+    device: str = "cpu"
+    folder: Path | None = None
+    fingerprint: str = ""
+    time_limit: float | None = None
+    callback: Callable[[dict[str, Any]], Any] | None = None
+    n_jobs: int | None = None
+    verbose: bool | int | str = False
+
+    def __post_init__(self) -> None:
+        self.deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+        self.observed = ArcSet(self.problem.arcs, self.problem.n_nodes)
+        self.outcome = Outcome()
         self._curriculum: Curriculum | None = None
         self._trained: dict[str, Member] = {}
 
-    def run(self) -> Fit:
+    def run(self) -> Outcome:
         """Train, choose, complete."""
-        problem, settings, outcome = self.problem, self.settings, self.outcome
-        n_pairs = len(np.unique(np.sort(problem.arcs, axis=1), axis=0))
-        kinds = candidates(settings.encoder, problem.n_nodes, n_pairs, problem.features is not None)
-        if problem.validation is None:
-            kinds = kinds[:1]  # nothing to choose by
-        elif np.isnan(mean_score(score_links(problem.validation, lambda pairs: np.zeros(len(pairs))))):
-            kinds = kinds[:1]  # every pair that validates is reciprocal: no task is left
+        problem, options, outcome = self.problem, self.options, self.outcome
+        kinds = candidates(self.encoder, problem.n_nodes, problem.n_pairs, problem.features is not None)
+        tasks = problem.validation
+        if tasks is None or np.isnan(mean_score(score_links(tasks, lambda pairs: np.zeros(len(pairs))))):
+            kinds = kinds[:1]  # nothing to choose by: no pairs that validate, or all of them are reciprocal
         try:
             for kind in kinds:
-                self.train(kind, layers=0 if settings.ensemble else settings.layers)
+                self.train(kind, layers=0 if options.ensemble else options.layers)
                 if self.over():
                     break
             outcome.kind = self._best_kind()
-            if settings.ensemble and settings.layers and outcome.kind != "direct" and not self.over():
-                self.train(outcome.kind, layers=settings.layers)
+            if options.ensemble and options.layers and outcome.kind != "direct" and not self.over():
+                self.train(outcome.kind, layers=options.layers)
         except KeyboardInterrupt:  # between two trainings, while inputs are computed
             outcome.status = "interrupted"
             if not self._trained:
@@ -203,9 +279,9 @@ class Fitter:
         members = [member for name, member in self._trained.items() if name.split()[0] == outcome.kind]
         members.sort(key=lambda member: -member.score)
         outcome.models = [member.predicts for member in members]
-        if problem.validation is not None and len(members) > 1:
+        if tasks is not None and len(members) > 1:
             validated = [member.validated for member in members]
-            scores = score_links(problem.validation, lambda pairs: mean_logits(validated, pairs))
+            scores = score_links(tasks, lambda pairs: mean_logits(validated, pairs))
             outcome.scores[f"{outcome.kind} ensemble"] = mean_score(scores)
         return outcome
 
@@ -216,133 +292,84 @@ class Fitter:
 
     def over(self) -> bool:
         """Whether the training was stopped, or the time is up."""
-        if (
-            self.outcome.status == "finished"
-            and self.deadline is not None
-            and time.perf_counter() > self.deadline
-        ):
+        if self.outcome.status == "finished" and time.perf_counter() > self.deadline:
             self.outcome.status = "time_limit"
         return self.outcome.status != "finished"
 
     def train(self, kind: str, layers: int) -> None:
         """Train one member, and note its score."""
-        outcome = self.outcome
-        name = kind if kind == "direct" else f"{kind} {layers}"
-        direct = kind == "direct"
+        outcome, direct = self.outcome, kind == "direct"
+        name = kind if direct else f"{kind} {layers}"
         lessons, inputs, final = self._lessons(kind)
-        options = self._options(direct, len(lessons))
-        model = self._model(inputs, layers, options.seed)
-        shard, reduce = my_part()
+        n_arcs = len(self.problem.arcs)
+        model = self._model(inputs, layers)
         trainer = Trainer(
             model,
             lessons,
             self.observed,
-            options,
+            schedule(self.options, self.epochs, n_arcs=n_arcs, n_lessons=len(lessons), direct=direct),
+            self.options,
+            seed=self.seed,
             inputs=inputs,
             validation=self.problem.validation,
             device=self.device,
-            shard=shard,
-            reduce=reduce,
         )
-        left = None if self.deadline is None else max(self.deadline - time.perf_counter(), 0.0)
         progress = Progress(f"LinkPredictor, {name}", self.verbose)
-        record = trainer.fit(checkpoint=self._checkpoint(name), time_limit=left, progress=progress)
+        ask = self.callback
+        record = trainer.fit(
+            checkpoint=self._checkpoint(name),
+            time_limit=None if self.time_limit is None else max(self.deadline - time.perf_counter(), 0.0),
+            callback=None if ask is None else lambda found: ask({"model": name, **found}),
+            watch=progress.update,
+        )
         progress.close(f"{record.status}, validation {record.best_score:.2f} at epoch {record.best_epoch}")
         validated = FittedModel.of(model, trainer.places(inputs))
-        # The inputs of the validation must not know its pairs; those of the predictions may.
         predicts = validated if final is inputs else FittedModel.of(model, trainer.places(final))
         self._trained[name] = Member(validated, predicts, record.best_score)
         outcome.records[name] = record
         outcome.scores.setdefault(kind, record.best_score)
-        if record.status in ("time_limit", "interrupted"):
+        if record.status in ("time_limit", "interrupted", "stopped"):
             outcome.status = record.status
 
-    def _lessons(self, kind: str) -> tuple[list[Lesson], torch.Tensor | None, torch.Tensor | None]:
-        """Lessons, and inputs for validation and prediction; those of encoders are computed once for all members."""
-        problem, settings = self.problem, self.settings
+    def _lessons(self, kind: str) -> Curriculum:
+        """Lessons and inputs; those of encoders are computed once for all members."""
         if kind == "direct":
-            return [Lesson(problem.arcs)], None, None
+            return Curriculum([Lesson(self.problem.arcs)], None, None)
         if self._curriculum is None:
             progress = Progress("LinkPredictor", self.verbose)
+            rng = np.random.default_rng([self.seed, 1])
             self._curriculum = cross_fit(
-                problem.arcs,
-                problem.n_nodes,
-                problem.features,
-                n_folds=self._folds(),
-                rank=settings.ppr_rank,
-                hops=settings.hops,
-                known=problem.known,
-                rng=np.random.default_rng([self.seed, 1]),
-                n_jobs=self.n_jobs,
-                watch=progress.update,
+                self.problem, self.options, rng, n_jobs=self.n_jobs, watch=progress.update
             )
             progress.close("inputs computed")
-        found = self._curriculum
-        if kind == "structure" and problem.features is not None:
-            found = found.without_features(N_COLUMNS + settings.ppr_rank)
-        return found.lessons, found.inputs, found.final
+        if kind == "structure" and self.problem.features is not None:
+            return self._curriculum.without_features(N_COLUMNS + self.options.ppr_rank)
+        return self._curriculum
 
-    def _folds(self) -> int:
-        """Folds that were asked for, or as many as keep their inputs within two gigabytes."""
-        problem, settings = self.problem, self.settings
-        width = N_COLUMNS + settings.ppr_rank
-        if problem.features is not None:
-            width += problem.features.shape[1] * (settings.hops + 1)
-        most = int(INPUT_BYTES // (4 * width * problem.n_nodes)) - 1
-        return min(settings.folds, max(most, 2))
-
-    def _model(self, inputs: torch.Tensor | None, layers: int, seed: int) -> LinkModel:
-        settings = self.settings
-        decoder = FermiDirac(
-            0.75 if settings.alpha is None else settings.alpha,
-            settings.radius or 2.0,
-            settings.temperature or 1.0,
-            learn_alpha=settings.alpha is None,
-            learn_radius=settings.radius is None,
-            learn_temperature=settings.temperature is None,
-        )
+    def _model(self, inputs: torch.Tensor | None, layers: int) -> LinkModel:
+        options = self.options
+        decoder = FermiDirac(self.alpha, options.radius, options.temperature)
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(self.seed)
             if inputs is not None:
                 encoder: Any = FeatureEncoder(
                     inputs.shape[1],
-                    settings.n_components,
+                    self.n_components,
                     layers=layers,
-                    width=settings.width,
-                    dropout=settings.dropout,
-                    input_dropout=settings.input_dropout,
-                    radii=settings.node_radii,
+                    width=options.width,
+                    dropout=options.dropout,
+                    input_dropout=options.input_dropout,
+                    radii=options.node_radii,
                 )
             else:
-                heights = springrank(self.problem.arcs, self.problem.n_nodes)
+                problem = self.problem
+                heights = spring_heights(problem.arcs, problem.n_nodes, problem.ridge)
                 heights = (heights - heights.mean()) / max(float(heights.std()), 1e-9)
-                encoder = DirectCoordinates(heights, settings.n_components, radii=settings.node_radii)
+                encoder = DirectCoordinates(heights, self.n_components, radii=options.node_radii)
         return LinkModel(encoder, decoder)
-
-    def _options(self, direct: bool, n_lessons: int) -> TrainingOptions:
-        settings = self.settings
-        size: dict[str, Any] = size_options(len(self.problem.arcs), n_lessons)
-        if settings.epochs is not None:
-            size |= {"epochs": settings.epochs, "evaluate_every": max(1, settings.epochs // 20)}
-        if settings.batch_size is not None:
-            size["batch_size"] = settings.batch_size
-        rate = settings.learning_rate
-        return TrainingOptions(
-            **size,
-            learning_rate=rate if rate is not None else (2e-2 if direct else 3e-3),
-            weight_decay=0.0 if direct else settings.weight_decay,
-            number_rate=2e-2 if direct else 6e-2,
-            optimizer=settings.optimizer,
-            negatives=settings.negatives,
-            reversed_share=settings.reversed_share,
-            direction_weight=settings.direction_weight,
-            patience=settings.patience,
-            seed=self.seed,
-        )
 
     def _checkpoint(self, name: str) -> Checkpoint | None:
         if self.folder is None:
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{name.replace(' ', '-')}.pt"
-        return Checkpoint(path, self.fingerprint, self.checkpoint_every)
+        return Checkpoint(self.folder / f"{name.replace(' ', '-')}.pt", self.fingerprint)

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 
-from finsler.errors import InputError
-from finsler.graphs.arc_keys import Integers, among_keys, arc_keys, keyed_arcs, simple_arcs
-from finsler.learn.scores import roc_auc
+from finsler.errors import InputError, check_choice
+from finsler.graphs.arc_set import ArcSet, Integers, arc_keys, arcs_of_keys, simple_arcs
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +89,10 @@ class LinkSplit:
 def split_links(
     graph: Any,
     *,
-    seed: int = 0,
+    random_state: int = 0,
     forest: Literal["random", "index"] = "random",
-    test_share: float = 0.15,
-    validation_share: float = 0.05,
+    test_fraction: float = 0.15,
+    validation_fraction: float = 0.05,
     n_nodes: int | None = None,
 ) -> LinkSplit:
     """Hold out pairs of neighbors for validation and test, and make the tasks.
@@ -101,14 +102,14 @@ def split_links(
     graph : Digraph, integer array of shape (E, 2), or anything that `finsler.graphs.digraph.as_digraph` takes
         An integer array lists arcs between nodes 0..n_nodes-1; its self-loops and repetitions are ignored.
         Lengths of arcs do not matter.
-    seed : int
+    random_state : int
         Number of the split: it decides the random forest, what is held out, and the pairs without arcs.
     forest : {"random", "index"}
         Spanning forest whose pairs are never held out: a random one, or the one that Kruskal's algorithm finds in
         the order of the nodes, (0, 1), (0, 2), ... The latter depends on how nodes are numbered.
-    test_share : float
+    test_fraction : float
         Share of *all* pairs that is held out for the test, taken from outside the forest.
-    validation_share : float
+    validation_fraction : float
         Share of the remaining pairs held out for validation, outside a forest of what remains.
     n_nodes : int, optional
         Number of nodes, for an array of arcs; the largest number and one by default.
@@ -120,38 +121,55 @@ def split_links(
     Examples
     --------
     >>> arcs = [(i, (i + step) % 30) for i in range(30) for step in (1, 2, 5)]
-    >>> split = split_links(np.array(arcs), seed=1)
+    >>> split = split_links(np.array(arcs), random_state=1)
     >>> len(split.observed), len(split.validation_pairs), len(split.test_pairs)
     (72, 4, 14)
     >>> score_links(split.test, lambda pairs: -np.abs(pairs[:, 1] - pairs[:, 0] - 2.0))["direction"]
     100.0
     """
-    if forest not in ("random", "index"):
-        raise InputError(f"forest must be 'random' or 'index'; found {forest!r}.")
-    arcs, n = simple_arcs(graph, n_nodes)
-    pairs, forward, backward = _unordered(arcs, n)
-    rng = np.random.default_rng(seed)
+    return split_arcs(
+        *simple_arcs(graph, n_nodes),
+        random_state=random_state,
+        forest=forest,
+        test_fraction=test_fraction,
+        validation_fraction=validation_fraction,
+    )
+
+
+def split_arcs(
+    arcs: Integers,
+    n: int,
+    *,
+    random_state: int,
+    validation_fraction: float,
+    test_fraction: float = 0.0,
+    forest: str = "random",
+) -> LinkSplit:
+    """Do the work of `split_links`, for arcs that are sorted, distinct and no loops."""
+    check_choice("forest", forest, ("random", "index"))
+    pairs = arcs_of_keys(np.unique(arc_keys(np.sort(arcs, axis=1), n)), n)
+    there = ArcSet(arcs, n)
+    forward, backward = there.contains(pairs), there.contains(pairs[:, ::-1])
+    rng = np.random.default_rng(random_state)
 
     everything = np.arange(len(pairs))
-    test = _hold_out(pairs, everything, n, test_share, forest, rng, "test_share")
+    test = _hold_out(pairs, everything, n, test_fraction, forest, rng, "test_fraction")
     remaining = np.setdiff1d(everything, test, assume_unique=True)
-    validation = _hold_out(pairs, remaining, n, validation_share, forest, rng, "validation_share")
+    validation = _hold_out(pairs, remaining, n, validation_fraction, forest, rng, "validation_fraction")
 
     held_out = np.zeros(len(pairs), dtype=bool)
     held_out[test] = held_out[validation] = True
-    keys = arc_keys(pairs, n)
-    observed = arcs[~held_out[np.searchsorted(keys, arc_keys(np.sort(arcs, axis=1), n))]]
-    empty = _non_edges(keys, n, len(test) + len(validation), rng)
+    of_arc = np.searchsorted(arc_keys(pairs, n), arc_keys(np.sort(arcs, axis=1), n))
+    empty = _non_edges(pairs, n, len(test) + len(validation), rng)
 
     def tasks(chosen: Integers, without_arc: Integers) -> LinkTasks:
-        reciprocal = forward[chosen] & backward[chosen]
-        one_way = chosen[~reciprocal]
+        one_way = chosen[~(forward[chosen] & backward[chosen])]
         true_order = np.where(forward[one_way, None], pairs[one_way], pairs[one_way, ::-1])
         return _tasks(true_order, without_arc, rng)
 
     return LinkSplit(
         n_nodes=n,
-        observed=observed,
+        observed=arcs[~held_out[of_arc]],
         test=tasks(test, empty[: len(test)]),
         validation=tasks(validation, empty[len(test) :]),
         validation_pairs=pairs[validation],
@@ -189,19 +207,42 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
             )
         return values
 
-    def auc(task: PairTask, antisymmetric: bool = False) -> float:
-        if not len(task):
-            return float("nan")
-        values = scores(task.pairs)
-        if antisymmetric:
-            values = values - scores(task.pairs[:, ::-1])
-        return 100 * roc_auc(task.labels, values)
-
+    turned = tasks.direction.pairs[:, ::-1]
     return {
-        "direction": auc(tasks.direction, antisymmetric=True),
-        "existence_mixed": auc(tasks.existence_mixed),
-        "existence_random": auc(tasks.existence_random),
-    }
+        "direction": 100 * roc_auc(tasks.direction.labels, scores(tasks.direction.pairs) - scores(turned)),
+        "existence_mixed": 100 * roc_auc(tasks.existence_mixed.labels, scores(tasks.existence_mixed.pairs)),
+        "existence_random": 100 * roc_auc(tasks.existence_random.labels, scores(tasks.existence_random.pairs)),
+    }  # fmt: skip
+
+
+def roc_auc(labels: NDArray[np.bool_], scores: NDArray[Any]) -> float:
+    """scikit-learn's area under the ROC curve; NaN unless there are positives and negatives; scores may be infinite.
+
+    Examples
+    --------
+    >>> roc_auc(np.array([True, True, False, False]), np.array([np.inf, 1.0, 1.0, 0.0]))
+    0.875
+    """
+    undefined = np.flatnonzero(np.isnan(scores))
+    if undefined.size:
+        raise InputError(
+            f"scores must be numbers; entry {undefined[0]} is NaN ({undefined.size} of {scores.size})."
+        )
+    if labels.all() or not labels.any():
+        return float("nan")
+    return float(roc_auc_score(labels, rankdata(scores)))  # of ranks, as it refuses infinite scores
+
+
+def mean_score(scores: dict[str, float]) -> float:
+    """Mean of the scores of the tasks that have any pairs; NaN if none has.
+
+    Examples
+    --------
+    >>> mean_score({"direction": 90.0, "existence_mixed": 80.0, "existence_random": float("nan")})
+    85.0
+    """
+    known = [value for value in scores.values() if np.isfinite(value)]
+    return float(np.mean(known)) if known else float("nan")
 
 
 def spanning_forest(pairs: Integers, n_nodes: int, order: Integers) -> NDArray[np.bool_]:
@@ -220,55 +261,48 @@ def spanning_forest(pairs: Integers, n_nodes: int, order: Integers) -> NDArray[n
     return np.isin(weights, kept)
 
 
-def _unordered(arcs: Integers, n: int) -> tuple[Integers, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Pairs of neighbors, smaller node first and sorted, and whether an arc runs from the first and from the second."""
-    pairs = keyed_arcs(np.unique(arc_keys(np.sort(arcs, axis=1), n)), n)
-    there = arc_keys(arcs, n)
-    return pairs, among_keys(there, arc_keys(pairs, n)), among_keys(there, arc_keys(pairs[:, ::-1], n))
-
-
 def _hold_out(
     pairs: Integers, among: Integers, n: int, share: float, forest: str, rng: np.random.Generator, name: str
 ) -> Integers:
     """Positions of pairs to hold out: a share of ``among``, all outside a spanning forest of it, in random order."""
     if not 0 <= share < 1:
-        raise InputError(f"{name} must be in [0, 1); found {share}.")
+        raise InputError(f"must be in [0, 1), got {share}.", argument=name)
     wanted = round(share * len(among))
     order = np.arange(len(among)) if forest == "index" else rng.permutation(len(among))
     outside = among[~spanning_forest(pairs[among], n, order)]
     if share > 0 and not 2 <= wanted <= len(outside):
         raise InputError(
             f"The graph is too small or too sparse to split: {name}={share} asks for {wanted} of {len(among)} pairs, "
-            f"and {len(outside)} lie outside a spanning forest (at least 2 must be held out). Lower or raise the "
-            "share, or use a graph with more cycles."
+            f"and {len(outside)} lie outside a spanning forest (at least 2 must be held out). Lower or raise "
+            f"{name}, or use a graph with more cycles."
         )
     return rng.permutation(outside)[:wanted]
 
 
-def _non_edges(pair_keys: Integers, n: int, count: int, rng: np.random.Generator) -> Integers:
+def _non_edges(pairs: Integers, n: int, count: int, rng: np.random.Generator) -> Integers:
     """Distinct ordered pairs of different nodes, uniform among those without an arc in either direction."""
-    possible = n * (n - 1) - 2 * len(pair_keys)
+    possible, neighbors = n * (n - 1) - 2 * len(pairs), ArcSet(pairs, n)
     if count > possible:
         raise InputError(
             f"The graph is too dense to split: {count} ordered pairs without an arc are needed and it has {possible}."
         )
     if 2 * count > possible:
         # Rejection would take long. Such a graph is small or nearly complete: list what is left.
-        every = keyed_arcs(np.arange(n * n), n)
+        every = arcs_of_keys(np.arange(n * n), n)
         every = every[every[:, 0] != every[:, 1]]
-        free = every[~among_keys(pair_keys, arc_keys(np.sort(every, axis=1), n))]
+        free = every[~neighbors.contains(np.sort(every, axis=1))]
         return np.asarray(free[rng.permutation(len(free))[:count]])
     found = np.empty(0, dtype=np.int64)
     acceptance = possible / n**2
     while len(found) < count:
         drawn = rng.integers(0, n, size=(int(1.1 * (count - len(found)) / acceptance) + 16, 2))
         drawn = drawn[drawn[:, 0] != drawn[:, 1]]
-        drawn = drawn[~among_keys(pair_keys, arc_keys(np.sort(drawn, axis=1), n))]
+        drawn = drawn[~neighbors.contains(np.sort(drawn, axis=1))]
         found = np.concatenate([found, arc_keys(drawn, n)])
         found = found[
             np.sort(np.unique(found, return_index=True)[1])
         ]  # first occurrences, in the order drawn
-    return keyed_arcs(found[:count], n)
+    return arcs_of_keys(found[:count], n)
 
 
 def _tasks(true_order: Integers, without_arc: Integers, rng: np.random.Generator) -> LinkTasks:
@@ -286,6 +320,5 @@ def _tasks(true_order: Integers, without_arc: Integers, rng: np.random.Generator
 
 
 def _against(positives: Integers, negatives: Integers) -> PairTask:
-    return PairTask(
-        np.concatenate([positives, negatives]), np.arange(len(positives) + len(negatives)) < len(positives)
-    )
+    pairs = np.concatenate([positives, negatives])
+    return PairTask(pairs, np.arange(len(pairs)) < len(positives))

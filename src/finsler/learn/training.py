@@ -1,8 +1,20 @@
-"""Training that can be watched, stopped and resumed.
+"""Training of a link model: batches with their negatives, the loss, optimizers; it can be watched, stopped and resumed.
+
+Negatives are drawn among all pairs that are not **observed** arcs. A held-out arc may thus be drawn as a negative, as
+rarely as any other pair: to spare it would need the knowledge that it exists.
 
 Every epoch draws its random numbers from the seed and its own number alone. A run that resumes from a checkpoint, written
 between two epochs, therefore repeats exactly what the run that was killed would have done, and the random numbers of the
 caller are left alone.
+
+Several processes, for those who outgrow one: every process holds the whole model and draws the same batches; each works on
+its part of every batch, and the gradients are summed before the step. So all take the same steps, which are those of one
+process up to rounding (dropout apart: every part draws its own). Start them with torch's own launcher, and join them
+before fitting::
+
+    # train.py, run by: torchrun --nproc-per-node 2 train.py
+    torch.distributed.init_process_group("gloo")
+    LinkPredictor(random_state=0).fit("arcs.csv")
 """
 
 from __future__ import annotations
@@ -14,74 +26,150 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from finsler._io import write_atomically
-from finsler._runtime import Progress
 from finsler.errors import InputError
-from finsler.learn.backend import torch
-from finsler.learn.encoders import LinkModel, Places
-from finsler.learn.losses import link_loss
-from finsler.learn.optimizers import make_optimizer, randers_flow
-from finsler.learn.sampling import ArcSet, Batch, Lesson, draw_batches
-from finsler.learn.tasks import LinkTasks, score_links
+from finsler.graphs.arc_set import ArcSet, Integers
+from finsler.learn.model import LinkModel, Places, torch
+from finsler.learn.options import LinkOptions, Schedule
+from finsler.learn.tasks import LinkTasks, mean_score, score_links
 
-CHECKPOINT_FORMAT = 1
+CHECKPOINT_FORMAT = 2
+CHECKPOINT_SECONDS = 30.0  # between two checkpoints
 
 
-@dataclass(frozen=True)
-class TrainingOptions:
-    """How to train; the defaults are those of `finsler.learn.links.LinkPredictor`.
+class Lesson(NamedTuple):
+    """Arcs to learn, and the inputs from which to predict them (None for direct coordinates)."""
 
-    Attributes
-    ----------
-    epochs, batch_size : int
-        Passes over the arcs; most arcs in a step.
-    learning_rate : float
-        Highest rate: it rises during the first tenth of the training and then falls along a cosine to zero.
-    weight_decay : float
-    number_rate : float
-        Highest rate of the single numbers: drift, radius, temperature.
-    optimizer : {"adam", "randers-sgd"}
-    negatives : int
-        Random pairs per arc.
-    reversed_share, direction_weight : float
-        See `finsler.learn.losses.link_loss`.
-    evaluate_every : int
-        Epochs between looks at the validation score.
-    patience : int
-        Evaluations without a better score after which training stops.
-    seed : int
+    arcs: Integers
+    inputs: Any = None
+
+
+class Batch(NamedTuple):
+    """Arcs and pairs that are not arcs; shards of a batch keep the counts of the whole."""
+
+    arcs: Integers
+    one_way: NDArray[np.bool_]  # arcs whose reverse is no arc: it is a negative
+    random: Integers  # random pairs that are no arcs
+    counts: tuple[
+        int, int, int
+    ]  # arcs, one-way arcs, random pairs in the whole batch: the loss averages over them
+
+    def shard(self, rank: int, size: int) -> Batch:
+        """Every ``size``-th part of the batch; the losses of the parts sum to that of the whole."""
+        some = slice(rank, None, size)
+        return Batch(self.arcs[some], self.one_way[some], self.random[some], self.counts)
+
+    def pairs(self) -> Integers:
+        """Arcs, reversed one-way arcs and random pairs in one array."""
+        return np.concatenate([self.arcs, self.arcs[self.one_way][:, ::-1], self.random])
+
+
+def draw_batches(
+    lessons: list[Lesson], observed: ArcSet, batch_size: int, negatives: int, rng: np.random.Generator
+) -> Iterator[tuple[Lesson, Batch]]:
+    """One epoch: every arc of every lesson once, in random order, with fresh random negatives.
+
+    Of the ``negatives`` random pairs drawn per arc, those that are loops or observed arcs are thrown away.
     """
+    for k in rng.permutation(len(lessons)):
+        lesson = lessons[k]
+        if not len(lesson.arcs):
+            continue
+        n_batches = -(-len(lesson.arcs) // batch_size)
+        order = rng.permutation(len(lesson.arcs))
+        for b in range(n_batches):
+            arcs = lesson.arcs[order[b::n_batches]]
+            one_way = ~observed.contains(arcs[:, ::-1])
+            random = rng.integers(0, observed.n_nodes, size=(negatives * len(arcs), 2))
+            random = random[(random[:, 0] != random[:, 1]) & ~observed.contains(random)]
+            yield lesson, Batch(arcs, one_way, random, (len(arcs), int(one_way.sum()), len(random)))
 
-    epochs: int = 40
-    batch_size: int = 1024
-    learning_rate: float = 3e-3
-    weight_decay: float = 1e-4
-    number_rate: float = 0.06
-    optimizer: str = "adam"
-    negatives: int = 4
-    reversed_share: float = 1 / 3
-    direction_weight: float = 0.3
-    evaluate_every: int = 2
-    patience: int = 20
-    seed: int = 0
+
+def link_loss(
+    logits: torch.Tensor, batch: Batch, reversed_share: float, direction_weight: float
+) -> torch.Tensor:
+    """Loss of a batch, or the part of it that a shard contributes, from the logits of ``batch.pairs()``.
+
+    ``mean_arcs -log p + s mean_reversed -log(1 - p) + (1 - s) mean_random -log(1 - p) + w mean_one-way -log q``, where
+    ``q = sigmoid(logit_ij - logit_ji)`` is the probability that the arc runs its way, s the share of reversed negatives
+    and w the weight of direction. The means are over the whole batch, so the losses of its shards, and their gradients,
+    sum to those of the whole.
+    """
+    softplus = torch.nn.functional.softplus
+    n_arcs, n_one_way, n_random = (max(count, 1) for count in batch.counts)
+    here = len(batch.arcs)
+    one_way = torch.as_tensor(batch.one_way, device=logits.device)
+    back_end = here + int(batch.one_way.sum())
+    arcs, back, random = logits[:here], logits[here:back_end], logits[back_end:]
+    return (
+        softplus(-arcs).sum() / n_arcs
+        + reversed_share * softplus(back).sum() / n_one_way
+        + (1 - reversed_share) * softplus(random).sum() / n_random
+        + direction_weight * softplus(back - arcs[one_way]).sum() / n_one_way
+    )
+
+
+def make_optimizer(name: str, model: torch.nn.Module, plan: Schedule) -> torch.optim.Optimizer:
+    """Adam, or the gradient descent that `randers_flow` turns into that of the Randers metric.
+
+    Matrices decay, single numbers and biases do not. The single numbers (drift, radius, temperature, scale of the
+    heights) have further to go than a weight and a rate of their own. Each group keeps its rate as "highest".
+    """
+    learned = [p for p in model.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in learned if p.ndim > 1], "lr": plan.learning_rate, "weight_decay": plan.weight_decay},
+        {"params": [p for p in learned if p.ndim == 1], "lr": plan.learning_rate, "weight_decay": 0.0},
+        {"params": [p for p in learned if p.ndim == 0], "lr": plan.number_rate, "weight_decay": 0.0},
+    ]  # fmt: skip
+    groups = [{**group, "highest": group["lr"]} for group in groups if group["params"]]
+    return torch.optim.AdamW(groups) if name == "adam" else torch.optim.SGD(groups, momentum=0.9)
+
+
+def steepest_ascent(g: torch.Tensor, alpha: torch.Tensor | float) -> torch.Tensor:
+    """Legendre transform of covectors: the vectors ``v`` with ``F(v) = F*(g)`` and ``g.v = F*(g)^2``.
+
+    Descent on a manifold goes along the gradient *in its metric*. With the Randers norm ``F(v) = ||v|| + w.v`` the
+    differential g of the loss is a covector, and its direction of steepest ascent is ``F*(g) dF*(g)``, where
+    ``F*(g) = sup {g.v : F(v) = 1} = (sqrt(lam |g|^2 + (w.g)^2) - w.g) / lam``, ``lam = 1 - |w|^2``, is the dual norm.
+    A step down the drift costs little and gets longer, a step up gets shorter. At alpha = 0 it is the gradient.
+
+    Examples
+    --------
+    >>> steepest_ascent(torch.tensor([0.0, 3.0]), 0.5)
+    tensor([0.0000, 1.3333])
+    """
+    lam, drift = 1 - alpha**2, alpha * g[..., -1:]
+    root = (lam * g.square().sum(-1, keepdim=True) + drift**2).sqrt()
+    along = torch.zeros_like(g)
+    along[..., -1:] = 1.0
+    slope = (lam * g + alpha * drift * along) / root.clamp_min(torch.finfo(g.dtype).tiny) - alpha * along
+    return (root - drift) / lam * slope / lam
+
+
+def randers_flow(points: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
+    """The same points, whose gradient is turned into the steepest ascent of the Randers metric on its way back.
+
+    What produced the points (free coordinates or an encoder) then moves so that they follow the metric's descent. The
+    space is flat, so the retraction is the addition.
+    """
+    if not points.requires_grad:
+        return points
+    fixed, passed = alpha.detach(), points.view_as(points)
+    passed.register_hook(lambda g: -steepest_ascent(-g, fixed))
+    return passed
 
 
 @dataclass
 class TrainingRecord:
-    """What happened.
+    """What happened: epoch, loss and validation scores at each evaluation, and the best of them.
 
-    Attributes
-    ----------
-    history : list of dict
-        Epoch, loss and validation scores at each evaluation.
-    best_epoch : int
-    best_score : float
-        Mean of the three validation scores of the model that was kept; NaN without validation.
-    status : {"finished", "patience", "time_limit", "interrupted"}
+    The best score is the mean of the validation scores of the model that was kept, NaN without validation; the status
+    is "finished", "patience", "time_limit", "stopped" or "interrupted".
     """
 
     history: list[dict[str, float]] = field(default_factory=list)
@@ -92,20 +180,10 @@ class TrainingRecord:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where to keep the state of a training, and whose training it is.
-
-    Attributes
-    ----------
-    path : path of the file
-    fingerprint : str
-        Of graph, features and options: a checkpoint of another training is refused.
-    every : float
-        Seconds between writes; 0 writes after every epoch.
-    """
+    """File that keeps the state of a training, and the fingerprint of graph, features and options that it belongs to."""
 
     path: Path
     fingerprint: str
-    every: float = 30.0
 
     def read(self) -> dict[str, Any] | None:
         """State that was written, or None."""
@@ -143,16 +221,15 @@ class Trainer:
         Arcs to learn with the inputs to learn them from.
     observed : ArcSet
         All arcs that training may know of; random negatives avoid them.
-    options : TrainingOptions
+    plan : Schedule
+    options : LinkOptions
+        Loss and optimizer.
+    seed : int
     inputs : tensor or None
         Inputs for evaluation and prediction.
     validation : LinkTasks or None
         Without it the last state is kept.
     device : str
-    shard : tuple (rank, size)
-        Part of every batch that this process works on.
-    reduce : callable, optional
-        Called with the model between the backward pass and the step; sums gradients over processes.
     """
 
     def __init__(
@@ -160,92 +237,71 @@ class Trainer:
         model: LinkModel,
         lessons: list[Lesson],
         observed: ArcSet,
-        options: TrainingOptions,
+        plan: Schedule,
+        options: LinkOptions,
         *,
+        seed: int = 0,
         inputs: torch.Tensor | None = None,
         validation: LinkTasks | None = None,
         device: str = "cpu",
-        shard: tuple[int, int] = (0, 1),
-        reduce: Callable[[torch.nn.Module], None] | None = None,
     ):
         self.model = model.to(device)
         self.lessons = [Lesson(lesson.arcs, _to(lesson.inputs, device)) for lesson in lessons]
-        self.observed = observed
-        self.options = options
+        self.observed, self.plan, self.options, self.seed = observed, plan, options, seed
         self.inputs = _to(inputs, device)
         self.validation = validation
         self.device = device
-        self.shard = shard
-        self.writes = shard[0] == 0  # of several processes, the first keeps the checkpoint
-        self.reduce = reduce
-        self.optimizer = make_optimizer(
-            options.optimizer,
-            model,
-            learning_rate=options.learning_rate,
-            weight_decay=options.weight_decay,
-            number_rate=options.number_rate,
-        )
+        self.rank, self.n_processes = _processes()
+        self.optimizer = make_optimizer(options.optimizer, model, plan)
         self.record = TrainingRecord()
         self._best: dict[str, torch.Tensor] | None = None
         self._epoch = 0
 
     def batch_loss(self, lesson: Lesson, batch: Batch) -> torch.Tensor:
         """Loss of a batch or shard, with gradients."""
-        pairs, _ = batch.pairs()
+        pairs = batch.pairs()
         at = torch.as_tensor(np.ascontiguousarray(pairs), device=self.device)
         nodes = None
         if 2 * len(pairs) < self.observed.n_nodes:  # place only the nodes that take part
             nodes, at = torch.unique(at, return_inverse=True)
         places = self.model.encoder(lesson.inputs, nodes)
         if self.options.optimizer == "randers-sgd":
-            places = Places(randers_flow(places.points, self.model.decoder.drift()), places.radii)
+            places = Places(randers_flow(places.points, self.model.decoder.alpha()), places.radii)
+        options = self.options
         return link_loss(
-            self.model.logits(places, at),
-            batch,
-            reversed_share=self.options.reversed_share,
-            direction_weight=self.options.direction_weight,
+            self.model.logits(places, at), batch, options.reversed_share, options.direction_weight
         )
 
     def step(self, lesson: Lesson, batch: Batch) -> float:
         """One step of the optimizer; the loss of the whole batch if this process has all of it."""
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.batch_loss(lesson, batch.shard(*self.shard))
+        loss = self.batch_loss(lesson, batch.shard(self.rank, self.n_processes))
         loss.backward()
-        if self.reduce is not None:
-            self.reduce(self.model)
+        if self.n_processes > 1:
+            _sum_gradients(self.model)
         self.optimizer.step()
         return float(loss.detach())
 
-    def run_epoch(
-        self, deadline: float = math.inf, watch: Callable[[float, float], None] | None = None
-    ) -> float:
+    def run_epoch(self, deadline: float, watch: Callable[[float, float], None]) -> float:
         """All arcs once; mean loss of the batches. Raises `TimeoutError` between two batches after the deadline."""
-        options, total = self.options, self.batches_per_epoch()
-        rng = np.random.default_rng([options.seed, self._epoch])
+        plan = self.plan
         losses: list[float] = []
+        total = sum(-(-len(lesson.arcs) // plan.batch_size) for lesson in self.lessons)
+        rng = np.random.default_rng([self.seed, self._epoch])
         self.model.train()
         with _seeded(int(rng.integers(2**62)), self.device):
             for lesson, batch in draw_batches(
-                self.lessons,
-                self.observed,
-                batch_size=options.batch_size,
-                negatives=options.negatives,
-                rng=rng,
+                self.lessons, self.observed, plan.batch_size, self.options.negatives, rng
             ):
-                done = (self._epoch + len(losses) / total) / options.epochs
+                done = (self._epoch + len(losses) / total) / plan.epochs
                 for group in self.optimizer.param_groups:
                     group["lr"] = group["highest"] * one_cycle(done)
                 losses.append(self.step(lesson, batch))
-                if watch is not None:
-                    watch(done, losses[-1])
+                watch(done, losses[-1])
                 if time.perf_counter() > deadline:
                     raise TimeoutError
         self._epoch += 1
         return float(np.mean(losses))
-
-    def batches_per_epoch(self) -> int:
-        """Steps in an epoch."""
-        return sum(-(-len(lesson.arcs) // self.options.batch_size) for lesson in self.lessons)
 
     @torch.no_grad()
     def places(self, inputs: torch.Tensor | None) -> Places:
@@ -254,111 +310,88 @@ class Trainer:
         return self.model.encoder(_to(inputs, self.device))
 
     @torch.no_grad()
-    def evaluate(self, loss: float) -> float:
+    def evaluate(self, loss: float) -> dict[str, float]:
         """Score the present model on the validation, note it, and keep the model if it is the best so far."""
         places = self.places(self.inputs)
-        scores: dict[str, float] = {}
-        if self.validation is not None:
-            scores = score_links(self.validation, lambda pairs: self._logits(places, pairs))
-        score = mean_score(scores)
-        self.record.history.append({"epoch": self._epoch, "loss": loss, **scores})
-        if self._best is None or not score <= self.record.best_score:  # without scores, the last is kept
-            self.record.best_score, self.record.best_epoch = score, self._epoch
+
+        def logits(pairs: np.ndarray) -> np.ndarray:
+            at = torch.as_tensor(np.ascontiguousarray(pairs), device=self.device)
+            return self.model.logits(places, at).double().cpu().numpy()
+
+        scores = {} if self.validation is None else score_links(self.validation, logits)
+        score, record = mean_score(scores), self.record
+        record.history.append({"epoch": self._epoch, "loss": loss, **scores})
+        # Better beyond rounding; without scores, the last is kept.
+        if self._best is None or not score <= record.best_score + 1e-9:
+            record.best_score, record.best_epoch = score, self._epoch
             self._best = deepcopy(self.model.state_dict())
-        return score
+        return record.history[-1]
 
     def fit(
         self,
         *,
         checkpoint: Checkpoint | None = None,
         time_limit: float | None = None,
-        progress: Progress | None = None,
+        callback: Callable[[dict[str, float]], Any] | None = None,
+        watch: Callable[[str], None] = lambda _: None,
     ) -> TrainingRecord:
         """Train until done, and leave the best model in place.
 
-        Ctrl-C and the time limit end the training early; what was best until then is kept, and the status says why.
+        Ctrl-C, the time limit, and a callback that returns True after an evaluation, end the training early; what was
+        best until then is kept, and the status says why.
         """
-        deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
-        if self.shard[1] > 1 and time_limit is not None:
+        if self.n_processes > 1 and time_limit is not None:
             raise InputError("time_limit needs a single process: several would not stop at the same step.")
+        deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
         self.resume(checkpoint)
-        written, loss = time.perf_counter(), math.nan
-        best = "-" if self._best is None else f"{self.record.best_score:.2f}"
+        if self.rank:
+            checkpoint = None  # of several processes, the first keeps it
+        written, loss, record = time.perf_counter(), math.nan, self.record
 
-        def watch(done: float, now: float) -> None:
-            if progress is not None:
-                progress.update(f"{100 * done:.0f} %, loss {now:.4f}, validation {best}")
+        def tell(done: float, now: float) -> None:
+            best = "-" if self._best is None else f"{record.best_score:.2f}"
+            watch(f"{100 * done:.0f} %, loss {now:.4f}, validation {best}")
 
         try:
-            while self._epoch < self.options.epochs:
-                loss = self.run_epoch(deadline, watch)
-                last = self._epoch == self.options.epochs
-                if last or self._epoch % self.options.evaluate_every == 0:
-                    self.evaluate(loss)
-                    best = f"{self.record.best_score:.2f}"
-                    behind = (self._epoch - self.record.best_epoch) / self.options.evaluate_every
-                    if behind >= self.options.patience:
-                        self.record.status = "patience"
-                        break
-                if (
-                    checkpoint is not None
-                    and self.writes
-                    and time.perf_counter() - written >= checkpoint.every
-                ):
+            while self._epoch < self.plan.epochs and record.status == "finished":
+                loss = self.run_epoch(deadline, tell)
+                if self._epoch == self.plan.epochs or self._epoch % self.plan.evaluate_every == 0:
+                    found = self.evaluate(loss)
+                    if callback is not None and callback(found):
+                        record.status = "stopped"
+                    elif self._epoch - record.best_epoch >= self.options.patience * self.plan.evaluate_every:
+                        record.status = "patience"
+                due = time.perf_counter() - written >= CHECKPOINT_SECONDS
+                if checkpoint is not None and due and record.status == "finished":
                     checkpoint.write(self.state())
                     written = time.perf_counter()
         except (KeyboardInterrupt, TimeoutError) as stop:
-            self.record.status = "time_limit" if isinstance(stop, TimeoutError) else "interrupted"
+            record.status = "time_limit" if isinstance(stop, TimeoutError) else "interrupted"
             self.evaluate(loss)
-        if checkpoint is not None and self.writes and self.record.status in ("finished", "patience"):
+        if checkpoint is not None and record.status in ("finished", "patience"):
             checkpoint.write(self.state())
         if self._best is not None:
             self.model.load_state_dict(self._best)
-        return self.record
+        return record
 
     def state(self) -> dict[str, Any]:
         """All that a later run needs to go on exactly from here."""
-        record = self.record
         return {
             "epoch": self._epoch,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "best": self._best,
-            "best_epoch": record.best_epoch,
-            "best_score": record.best_score,
-            "history": record.history,
-            "status": record.status,
+            "record": dict(vars(self.record)),
         }
 
     def resume(self, checkpoint: Checkpoint | None) -> None:
         """Take up the state of a checkpoint, if there is one."""
         state = None if checkpoint is None else checkpoint.read()
-        if state is None:
-            return
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self._best, self._epoch = state["best"], state["epoch"]
-        self.record = TrainingRecord(
-            state["history"], state["best_epoch"], state["best_score"], state["status"]
-        )
-        if state["status"] == "patience":  # that training had ended
-            self._epoch = self.options.epochs
-
-    def _logits(self, places: Places, pairs: np.ndarray) -> np.ndarray:
-        at = torch.as_tensor(np.ascontiguousarray(pairs), device=self.device)
-        return self.model.logits(places, at).double().cpu().numpy()
-
-
-def mean_score(scores: dict[str, float]) -> float:
-    """Mean of the scores of the tasks that have any pairs; NaN if none has.
-
-    Examples
-    --------
-    >>> mean_score({"direction": 90.0, "existence_mixed": 80.0, "existence_random": float("nan")})
-    85.0
-    """
-    known = [value for value in scores.values() if math.isfinite(value)]
-    return float(np.mean(known)) if known else math.nan
+        if state is not None:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self._best, self._epoch = state["best"], state["epoch"]
+            self.record = TrainingRecord(**state["record"])
 
 
 def one_cycle(done: float) -> float:
@@ -386,3 +419,25 @@ def _seeded(seed: int, device: str) -> Iterator[None]:
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(seed)
         yield
+
+
+def _processes() -> tuple[int, int]:
+    """Number of this process, and how many train together."""
+    distributed = torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return 0, 1
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def _sum_gradients(model: torch.nn.Module) -> None:
+    """Replace the gradients of the parameters by their sums over all processes, in one message."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    for p in parameters:
+        if p.grad is None:  # a part without such pairs
+            p.grad = torch.zeros_like(p)
+    flat = torch.cat([p.grad.reshape(-1) for p in parameters])
+    torch.distributed.all_reduce(flat)
+    start = 0
+    for p in parameters:
+        p.grad.copy_(flat[start : start + p.numel()].view_as(p))
+        start += p.numel()

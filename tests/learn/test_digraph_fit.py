@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn.lbfgs import minimize  # noqa: E402
+from finsler.learn.digraph_fit import drift_schedule, minimize  # noqa: E402
 
 
 def rosenbrock(x):
@@ -107,3 +107,11 @@ def test_a_function_that_changes_on_the_way_is_evaluated_anew():
     assert found.value == pytest.approx(
         1, abs=1e-3
     )  # of the last function, though an earlier one was lower on the way
+
+
+def test_schedules_end_at_the_drift_that_was_asked_for():
+    for m in (2, 10):
+        for alpha in (0.0, 0.4, 0.99):
+            schedule = drift_schedule(m, alpha)
+            assert max(schedule) <= alpha
+            assert list(schedule) == sorted(schedule)

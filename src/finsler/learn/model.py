@@ -1,0 +1,269 @@
+"""The model of a `LinkPredictor`: where nodes are in Randers space, and how likely an arc is there.
+
+Distance
+    The canonical Randers distance, the same as in `finsler.geometry.randers`, with gradients:
+    ``d(x, y) = ||y - x|| + alpha (y - x)[last]``.
+Decoder
+    Fermi-Dirac: ``p(i -> j) = 1 / (1 + exp((d(x_i, x_j)^2 - r_ij) / t))``. In the paper the radius ``r_ij = r`` is the
+    same for all pairs. Here a node may have two radii of its own, ``r_ij = r + out_i + in_j``: how far it reaches out and
+    from how far it is reached, so that hubs need not sit close to everything.
+Encoders
+    From nodes to points: free coordinates, or a linear or multi-layer function of what is known about a node.
+
+PyTorch is imported here, or an error says how to get it; the modules of this package that need it take it from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.errors import MissingExtraError
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingExtraError("Learning needs PyTorch: pip install 'finsler[learn]'.") from error
+
+Array = NDArray[np.floating[Any]]
+Integers = NDArray[np.integer[Any]]
+
+LARGEST_ALPHA = 0.999  # the distance is positive for |alpha| < 1; float32 would round a tanh to 1
+ALPHA, RADIUS, TEMPERATURE = 0.75, 2.0, 1.0  # where the numbers of a decoder start, if they are learned
+SPREAD = 0.1  # standard deviation of free coordinates at the start; that of the heights is 1
+BLOCK = 1 << 18  # pairs whose logits are computed at a time
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Let torch use so many threads for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def randers_distance(x: torch.Tensor, y: torch.Tensor, alpha: torch.Tensor | float) -> torch.Tensor:
+    """Distance **from x to y**, along the last axis of the tensors, whose shapes may broadcast.
+
+    The norm has no gradient where x = y; there it is taken as zero, the smallest of its subgradients, so that points
+    which meet do not poison a training with NaN.
+
+    Examples
+    --------
+    >>> x, y = torch.tensor([0.0, 0.0]), torch.tensor([3.0, 4.0])
+    >>> randers_distance(x, y, 0.5).item(), randers_distance(y, x, 0.5).item()
+    (7.0, 3.0)
+    """
+    step = y - x
+    square = step.square().sum(-1)
+    apart = square > 0
+    # Both branches of a where() are differentiated, so the root must not see the zeros at all.
+    length = torch.where(apart, square, 1.0).sqrt() * apart
+    return length + alpha * step[..., -1]
+
+
+class FermiDirac(torch.nn.Module):
+    """Logit of an arc from its ends; each of the three numbers is fixed at the value given, or learned.
+
+    Parameters
+    ----------
+    alpha : float in [0, 0.999), optional
+        Strength of the drift; learned as ``0.999 tanh(raw)`` so that it stays below one.
+    radius, temperature : float, optional
+        ``r > 0`` and ``t > 0``; learned on a logarithmic scale, which keeps the sign.
+
+    Examples
+    --------
+    >>> decoder = FermiDirac(alpha=0.5, radius=25.0, temperature=2.0)
+    >>> x, y = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]])
+    >>> round(decoder(x, y).item(), 4), round(decoder(y, x).item(), 4)
+    (-12.0, 8.0)
+    """
+
+    def __init__(
+        self, alpha: float | None = None, radius: float | None = None, temperature: float | None = None
+    ):
+        super().__init__()
+
+        def number(start: float, given: float | None, raw: Any) -> torch.nn.Parameter:
+            value = torch.tensor(float(start if given is None else given))
+            return torch.nn.Parameter(raw(value), requires_grad=given is None)
+
+        self.raw_alpha = number(ALPHA, alpha, lambda value: torch.atanh(value / LARGEST_ALPHA))
+        self.log_radius = number(RADIUS, radius, torch.log)
+        self.log_temperature = number(TEMPERATURE, temperature, torch.log)
+
+    def alpha(self) -> torch.Tensor:
+        """Present strength of the drift."""
+        return LARGEST_ALPHA * torch.tanh(self.raw_alpha)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        y: torch.Tensor,
+        out_radius: torch.Tensor | float = 0.0,
+        in_radius: torch.Tensor | float = 0.0,
+    ) -> torch.Tensor:
+        """Logits of arcs from x to y."""
+        square = randers_distance(x, y, self.alpha()).square()
+        return (self.log_radius.exp() + out_radius + in_radius - square) / self.log_temperature.exp()
+
+
+class Places(NamedTuple):
+    """Points of nodes, shape (n, m), and their own radii (out, in), shape (n, 2), or None."""
+
+    points: torch.Tensor
+    radii: torch.Tensor | None
+
+
+class DirectCoordinates(torch.nn.Module):
+    """Every node has coordinates and, with ``radii``, radii of its own; the last coordinate starts at ``heights``."""
+
+    def __init__(self, heights: Array, n_components: int, *, radii: bool = True):
+        super().__init__()
+        points = SPREAD * torch.randn(len(heights), n_components)
+        points[:, -1] = torch.as_tensor(np.asarray(heights), dtype=torch.float32)
+        self.points = torch.nn.Parameter(points)
+        self.radii = torch.nn.Parameter(torch.zeros(len(heights), 2)) if radii else None
+
+    def forward(self, inputs: torch.Tensor | None, nodes: torch.Tensor | None = None) -> Places:
+        """Places of some nodes, or of all; there are no inputs."""
+        if nodes is None:
+            return Places(self.points, self.radii)
+        return Places(_rows(self.points, nodes), None if self.radii is None else _rows(self.radii, nodes))
+
+
+class FeatureEncoder(torch.nn.Module):
+    """Points as a linear (``layers=0``) or multi-layer function of the inputs of a node.
+
+    Column 0 of the inputs is a first guess of the height (SpringRank). It joins the last coordinate directly, times a
+    learned scale; the other inputs may correct it.
+
+    Examples
+    --------
+    >>> encoder = FeatureEncoder(5, 3, layers=1, width=8)
+    >>> encoder(torch.zeros(4, 5)).points.shape
+    torch.Size([4, 3])
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_components: int,
+        *,
+        layers: int = 0,
+        width: int = 0,
+        dropout: float = 0.0,
+        input_dropout: float = 0.0,
+        radii: bool = True,
+    ):
+        super().__init__()
+        parts: list[torch.nn.Module] = [torch.nn.Dropout(input_dropout)]
+        size = n_inputs
+        for _ in range(layers):
+            parts += [torch.nn.Linear(size, width), torch.nn.ReLU(), torch.nn.Dropout(dropout)]
+            size = width
+        self.body = torch.nn.Sequential(*parts)
+        self.place = torch.nn.Linear(size, n_components)
+        torch.nn.init.zeros_(self.place.bias)
+        self.height_scale = torch.nn.Parameter(torch.tensor(1.0))
+        self.radii = torch.nn.Linear(size, 2) if radii else None
+        if self.radii is not None:  # start as the paper's decoder
+            torch.nn.init.zeros_(self.radii.weight)
+            torch.nn.init.zeros_(self.radii.bias)
+
+    def forward(self, inputs: torch.Tensor, nodes: torch.Tensor | None = None) -> Places:
+        """Places of some nodes, or of all rows of the inputs."""
+        given = inputs if nodes is None else inputs[nodes]
+        hidden = self.body(given)
+        points = self.place(hidden)
+        heights = points[:, -1] + self.height_scale * given[:, 0]
+        points = torch.cat([points[:, :-1], heights[:, None]], dim=1)
+        return Places(points, None if self.radii is None else self.radii(hidden))
+
+
+class LinkModel(torch.nn.Module):
+    """An encoder and a decoder: logits of arcs between nodes."""
+
+    def __init__(self, encoder: DirectCoordinates | FeatureEncoder, decoder: FermiDirac):
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def logits(self, places: Places, pairs: torch.Tensor) -> torch.Tensor:
+        """Logits of arcs ``pairs[:, 0] -> pairs[:, 1]``, numbered as the rows of the places."""
+        ends = [_rows(places.points, pairs[:, k]) for k in (0, 1)]
+        if places.radii is None:
+            return self.decoder(*ends)
+        out_radius, in_radius = (places.radii[:, k : k + 1] for k in (0, 1))
+        return self.decoder(*ends, _rows(out_radius, pairs[:, 0])[:, 0], _rows(in_radius, pairs[:, 1])[:, 0])
+
+
+def _rows(table: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+    # The gradient of an embedding is summed row by row in one order, whatever the number of threads; that of plain
+    # indexing is not.
+    return torch.nn.functional.embedding(at, table)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What remains of a trained model, in plain numpy: nodes in Randers space and a Fermi-Dirac decoder.
+
+    Attributes
+    ----------
+    points : array of shape (n, m)
+    radii : array of shape (n, 2)
+        Own radii (out, in) of the nodes; zeros in the paper's decoder.
+    alpha, radius, temperature : float
+
+    Examples
+    --------
+    >>> model = FittedModel(np.array([[0.0, 0.0], [3.0, 4.0]]), np.zeros((2, 2)), 0.5, 25.0, 2.0)
+    >>> model.logits(np.array([[0, 1], [1, 0]]))
+    array([-12.,   8.])
+    """
+
+    points: Array
+    radii: Array
+    alpha: float
+    radius: float
+    temperature: float
+
+    @classmethod
+    def of(cls, model: LinkModel, places: Places) -> FittedModel:
+        """Take places and decoder out of PyTorch."""
+        points = places.points.detach().cpu().numpy().astype(np.float64)
+        radii = np.zeros((len(points), 2))
+        if places.radii is not None:
+            radii = places.radii.detach().cpu().numpy().astype(np.float64)
+        decoder = model.decoder
+        numbers = (decoder.alpha(), decoder.log_radius.exp(), decoder.log_temperature.exp())
+        alpha, radius, temperature = (float(number.detach()) for number in numbers)
+        points -= points.mean(axis=0)
+        if alpha < 0:  # the same distances, upside down
+            points[:, -1] *= -1
+        return cls(points, radii, abs(alpha), radius, temperature)
+
+    def logits(self, pairs: Integers) -> Array:
+        """Logits of arcs from the first to the second node of each pair."""
+        found = np.empty(len(pairs))
+        for start in range(0, len(pairs), BLOCK):
+            i, j = pairs[start : start + BLOCK, 0], pairs[start : start + BLOCK, 1]
+            step = self.points[j] - self.points[i]
+            distance = np.sqrt((step**2).sum(axis=1)) + self.alpha * step[:, -1]
+            reach = self.radius + self.radii[i, 0] + self.radii[j, 1]
+            found[start : start + BLOCK] = (reach - distance**2) / self.temperature
+        return found
+
+
+def mean_logits(models: list[FittedModel], pairs: Integers) -> Array:
+    """Logits of an ensemble: the mean of those of its members."""
+    return np.asarray(np.mean([model.logits(pairs) for model in models], axis=0))

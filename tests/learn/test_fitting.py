@@ -1,0 +1,84 @@
+"""Inputs of encoders, and folds of the cross-fitting."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from finsler.learn.fitting import Problem, align, cross_fit, deal_folds, node_inputs  # noqa: E402
+from finsler.learn.options import LinkOptions  # noqa: E402
+
+
+def random_arcs(seed=0, n=40, degree=4):
+    rng = np.random.default_rng(seed)
+    arcs = {(i, int(j)) for i in range(1, n) for j in rng.choice(i, min(i, degree), replace=False)}
+    return np.array(sorted(arcs)), n
+
+
+def test_folds_keep_reciprocal_arcs_together_and_are_even():
+    arcs, n = random_arcs()
+    both = np.concatenate([arcs, arcs[::3, ::-1]])
+    fold = deal_folds(both, n, 5, np.random.default_rng(0))
+    assert np.ptp(np.bincount(fold[: len(arcs)])) <= 1
+    assert np.array_equal(fold[: len(arcs) : 3], fold[len(arcs) :])
+
+
+def test_align_undoes_a_rotation_and_is_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 4))
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    assert np.allclose(align(X @ turn, X), X)
+    other = rng.normal(size=(20, 4))
+    assert np.allclose(align(other, X) @ align(other, X).T, other @ other.T)  # lengths and angles stay
+
+
+def test_cross_fitting_computes_inputs_without_the_fold():
+    arcs, n = random_arcs()
+    features = np.random.default_rng(0).normal(size=(n, 5))
+    options = LinkOptions(folds=3, ppr_rank=4, hops=1)
+    found = cross_fit(Problem(arcs, arcs, n, features), options, np.random.default_rng(0))
+    assert sorted(p for lesson in found.lessons for p in lesson.arcs.tolist()) == arcs.tolist()
+    assert found.inputs.shape == (n, 3 + 4 + 2 * 5)
+    columns, *_ = node_inputs(arcs, n, features, rank=4, hops=1, ridge=1.0, n_jobs=1)
+    for lesson in found.lessons:
+        rest = np.array([p for p in arcs.tolist() if p not in lesson.arcs.tolist()])
+        degrees = np.log1p(np.bincount(rest[:, 0], minlength=n))  # column 1 counts the other arcs only
+        column = columns[:, 1]
+        assert np.allclose(lesson.inputs[:, 1], (degrees - column.mean()) / column.std(), atol=1e-5)
+    assert found.without_features(7).inputs.shape == (n, 7)
+
+
+def test_inputs_of_a_fold_do_not_depend_on_its_arcs():
+    """Leak proof: change the arcs of one fold, keep the rest, and the inputs from which they are learned stay."""
+    arcs, n = random_arcs()
+    hidden, rest = arcs[:10], arcs[10:]
+    options = {"rank": 4, "hops": 1, "ridge": 1.0, "n_jobs": 1}
+    features = np.random.default_rng(0).normal(size=(n, 5))
+    once = node_inputs(rest, n, features, **options)
+    fold = np.where(np.arange(len(arcs)) < 10, 0, 1)
+    again = node_inputs(np.concatenate([hidden[:, ::-1], rest])[fold == 1], n, features, **options)
+    assert len(once) == 4  # columns, factors, features and their average
+    assert all(np.array_equal(one, other) for one, other in zip(once, again, strict=True))
+    leaked = node_inputs(arcs, n, features, **options)
+    assert not np.allclose(once[0], leaked[0])  # the test can fail
+
+
+def test_tiny_graphs_get_fewer_folds():
+    arcs = np.array([[0, 1], [1, 2]])
+    found = cross_fit(Problem(arcs, arcs, 3), LinkOptions(ppr_rank=8), np.random.default_rng(0))
+    assert len(found.lessons) == 1
+    assert found.inputs.shape == (3, 11)
+
+
+def test_inputs_for_validation_do_not_know_its_pairs():
+    """With arcs held out by `fit` itself, the validation scores must be those of inputs without them."""
+    arcs, n = random_arcs()
+    hidden, rest = arcs[:12], arcs[12:]
+    options = LinkOptions(folds=2, ppr_rank=4)
+    alone = cross_fit(Problem(rest, rest, n), options, np.random.default_rng(0))
+    found = cross_fit(Problem(rest, arcs, n), options, np.random.default_rng(0))
+    assert torch.equal(alone.inputs, found.inputs)
+    assert not torch.allclose(found.final, found.inputs)
+    degrees = np.log1p(np.bincount(arcs[:, 0], minlength=n)) - np.log1p(np.bincount(rest[:, 0], minlength=n))
+    assert set(hidden[:, 0]) == set(np.flatnonzero((found.final - found.inputs)[:, 1].abs() > 1e-6).tolist())
+    assert np.flatnonzero(degrees).size == len(set(hidden[:, 0]))
