@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from finsler.datasets import make_binary_tree, make_city
-from finsler.geometry.stress import stress
+from finsler.geometry.stress import raw_stress
 from finsler.graphs.digraph import as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.readers import read_graph
@@ -59,7 +59,7 @@ def main() -> None:
                         graph, dim, weighting=weighting, pivots=options.pivots, random_state=seed
                     ).embedding
                     seconds.append(time.process_time() - began)
-                    value = stress(found.coordinates, data.matrix, data.weights, drift=found.drift)
+                    value = raw_stress(found.coordinates, data.matrix, data.weights, drift=found.drift)
                     ratios.append(value / dense.stress)
                 results.append(
                     {

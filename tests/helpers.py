@@ -79,6 +79,22 @@ def slow_stress(X, D, W, omega):
     return total
 
 
+def slow_gradient(X, D, W, omega):
+    """Gradient of the stress by the coordinates; coincident points do not pull."""
+    gradient = np.zeros_like(X)
+    for i in range(len(X)):
+        for j in range(len(X)):
+            w = 1.0 if W is None else W[i, j]
+            if i != j and w > 0:
+                u, d = X[j] - X[i], slow_distance(X[i], X[j], omega)
+                misfit = d - D[i, j] if D[i, j] >= 0 else min(d + D[i, j], 0.0)
+                e = np.linalg.norm(u)
+                pull = 2 * w * misfit * (u / (e if e > 0 else 1.0) + omega)
+                gradient[j] += pull
+                gradient[i] -= pull
+    return gradient
+
+
 def random_problem(seed, n=12, m=3, kind="uniform"):
     """Points, a drift, and data that no map fits, with weights of the given kind."""
     rng = np.random.default_rng(seed)

@@ -52,7 +52,7 @@ BAD = [
         ValueError,
         r"weights must have the shape of D, \(3, 3\), got \(2, 2\)",
     ),
-    (GOOD, {"labels": ["a"]}, ValueError, "labels must have one entry per point: D has 3 rows, labels 1"),
+    (GOOD, {"labels": ["a"]}, ValueError, "labels must have one entry per point: 3, got 1"),
     (GOOD, {"missing": "drop"}, ValueError, "missing must be"),
     (GOOD, {"far": 2.0}, ValueError, "far must be a positive number and goes with missing='hinge'"),
     (GOOD, {"missing": "hinge", "far": -1.0}, ValueError, "far must be"),

@@ -18,7 +18,7 @@ from sklearn.utils.fixes import parse_version
 from finsler.datasets import make_swiss_roll
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.geometry.randers import randers_distances
-from finsler.geometry.stress import stress
+from finsler.geometry.stress import raw_stress
 from finsler.graphs.neighbors import geodesic_distances, neighborhood_graph, randers_edges
 from finsler.recipes import embed_points
 
@@ -78,7 +78,7 @@ def test_fit_sets_what_it_promises(square):
     np.testing.assert_array_equal(isomap.dist_matrix_, data.matrix)
     edges = randers_edges(square, neighborhood_graph(square), drift=drift)
     assert (isomap.neighbors_graph_ != edges).nnz == 0
-    assert isomap.stress_ == pytest.approx(stress(isomap.embedding_, data.matrix, drift=0.6))
+    assert isomap.stress_ == pytest.approx(raw_stress(isomap.embedding_, data.matrix, drift=0.6))
     assert isomap.normalized_stress_ == pytest.approx(np.sqrt(isomap.stress_ / (data.matrix**2).sum()))
     assert isomap.stress_per_point_.shape == (150,)
     assert isomap.alpha_ == 0.6
@@ -279,9 +279,9 @@ def test_weights_count(square):
         FinslerIsomap(2).fit(square, drift=drift),
         FinslerIsomap(2).fit(square, drift=drift, weights=weights),
     )
-    value = stress(weighted.embedding_, weighted.dist_matrix_, weights, drift=0.5)
+    value = raw_stress(weighted.embedding_, weighted.dist_matrix_, weights, drift=0.5)
     assert weighted.stress_ == pytest.approx(value)
-    assert value < stress(plain.embedding_, plain.dist_matrix_, weights, drift=0.5)
+    assert value < raw_stress(plain.embedding_, plain.dist_matrix_, weights, drift=0.5)
 
 
 def test_warnings_are_given_when_due(square):

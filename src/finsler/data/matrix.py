@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
-from finsler.data.labels import plain_label
+from finsler.data.labels import LabelIndex, plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.components import matrix_components
@@ -55,7 +55,7 @@ class Dissimilarities:
 
     def name(self, i: int) -> str:
         """Label of point ``i`` as an error message shows it."""
-        return f"{i}" if self.labels is None else f"{i} ({self.labels[i]!r})"
+        return LabelIndex(self.labels, self.n_points).name(i)
 
     def require_connected(self) -> None:
         """Raise ``ValueError`` if the pairs with a weight leave the points in several unconnected groups."""
@@ -125,48 +125,50 @@ def as_dissimilarities(
             raise InputError("Dissimilarities carry their own weights and labels; do not pass them again.")
         return D
     own_labels = frame_labels(D, name)
-    if own_labels is not None and labels is None:
-        labels = own_labels
     matrix = as_float_array(D, name)
     check_square(matrix, name)
-    n = len(matrix)
-    if diagonal == "ignore" and np.diagonal(matrix).any():
+    own = np.diagonal(matrix)
+    void = np.flatnonzero(
+        own if diagonal == "ignore" else ~np.isfinite(own)
+    )  # NaN and inf mean nothing there
+    if void.size:
         matrix = matrix.copy()
-        np.fill_diagonal(matrix, 0)
-    if labels is not None:
-        labels = [plain_label(label) for label in labels]
-        if len(labels) != n:
-            raise InputError(
-                f"labels must have one entry per point: {name} has {n} rows, labels {len(labels)}."
-            )
-    checked = Dissimilarities(matrix, None, labels)
+        matrix[void, void] = 0
+    names = own_labels if labels is None else [plain_label(label) for label in labels]
+    index = LabelIndex(names, len(matrix))
     if weights is not None:
-        weights = _check_weights(weights, checked)
-    found = check_rows(matrix, weights, 0, missing, name, checked.name)
-    check_whole([found], name, checked.name)
-    if not np.isfinite(np.diagonal(matrix)).all():
-        matrix = matrix.copy()
-        np.fill_diagonal(matrix, 0)
+        weights = _check_weights(weights, matrix.shape, index)
+    found = check_rows(matrix, weights, 0, missing, name, index.name)
+    check_whole([found], name, index.name)
     if found.n_unknown:
-        require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
-        known = np.isfinite(matrix)
-        if missing == "hinge":
-            unreachable = matrix == np.inf
-            bound = float(matrix[known].max()) if far is None else far
-            if bound == 0:
-                raise InputError(
-                    f"No dissimilarity in {name} is finite; say with far= how far unreachable pairs are."
-                )
-            matrix = np.where(unreachable, matrix.dtype.type(-bound), matrix)
-            known |= unreachable
-        weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
-        np.fill_diagonal(weights, 0)
-    facts = Provenance(
-        n_missing=found.n_missing,
-        n_unreachable=found.n_unreachable,
-        policy=missing if found.n_unknown else "",
-    )
-    return Dissimilarities(matrix, weights, labels, facts)
+        bound = (found.farthest if far is None else far) if missing == "hinge" else 0.0
+        matrix, weights = _without_gaps(matrix, weights, missing == "hinge", bound, name)
+    policy = missing if found.n_unknown else ""
+    facts = Provenance(n_missing=found.n_missing, n_unreachable=found.n_unreachable, policy=policy)
+    return Dissimilarities(matrix, weights, names, facts)
+
+
+def _without_gaps(matrix: Array, weights: Any, hinge: bool, bound: float, name: str) -> tuple[Array, Array]:
+    """Give pairs that are not known the weight 0, or take infinite ones for "at least ``bound``"."""
+    n = len(matrix)
+    require_memory(8.0 * n * n, f"A weight matrix for {n} points", "Use float32, or fewer points.")
+    known = np.isfinite(matrix)
+    if hinge:
+        require_bound(bound, name)
+        unreachable = matrix == np.inf
+        matrix = np.where(unreachable, matrix.dtype.type(-bound), matrix)
+        known |= unreachable
+    weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
+    np.fill_diagonal(weights, 0)
+    return matrix, weights
+
+
+def require_bound(bound: float, name: str) -> None:
+    """Raise ``ValueError`` if nothing tells how far unreachable pairs are at least."""
+    if bound == 0:
+        raise InputError(
+            f"No dissimilarity in {name} is finite; say with far= how far unreachable pairs are."
+        )
 
 
 def check_square(matrix: Array, name: str) -> None:
@@ -287,9 +289,9 @@ def _first_difference(index: list[Any], columns: list[Any]) -> str:
     return f"{k} is {index[k]!r}, column {k} is {columns[k]!r}"
 
 
-def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
+def _check_weights(weights: ArrayLike, shape: tuple[int, ...], index: LabelIndex) -> Array:
     own = frame_labels(weights, "weights")
-    if own is not None and data.labels is not None and list(map(str, own)) != list(map(str, data.labels)):
+    if own is not None and index.labels is not None and list(map(str, own)) != list(map(str, index.labels)):
         raise InputError(
             "The labels of weights are not those of the dissimilarities, in the same order. Reorder with "
             "weights.loc[labels, labels]."
@@ -297,12 +299,12 @@ def _check_weights(weights: ArrayLike, data: Dissimilarities) -> Array:
     if np.ma.isMaskedArray(weights):
         weights = np.ma.filled(weights, 0)
     checked = as_float_array(weights, "weights")
-    if checked.shape != data.matrix.shape:
-        raise InputError(f"weights must have the shape of D, {data.matrix.shape}, got {checked.shape}.")
+    if checked.shape != shape:
+        raise InputError(f"weights must have the shape of D, {shape}, got {checked.shape}.")
     if not np.isfinite(np.diagonal(checked)).all():
         checked = checked.copy()
         np.fill_diagonal(checked, 0)
-    check_weight_rows(checked, 0, data.name)
+    check_weight_rows(checked, 0, index.name)
     return checked
 
 

@@ -1,1 +1,18 @@
-"""Pure functions on arrays: Randers distances, stress, asymmetry."""
+"""Pure functions on arrays: Randers distances, stress, heights, asymmetry.
+
+What is not listed here is internal: `pairs` (ordered pairs by tiles and rows), `estimates` (what some rows tell of all)
+and `components` (which points are connected).
+"""
+
+from finsler._lazy import exports
+
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "randers": ["drift_vector", "randers_distances", "randers_norm", "check_randers", "zermelo_metric"],
+        "stress": ["raw_stress", "normalized_stress", "stress_per_point"],
+        "heights": ["gradient_heights"],
+        "asymmetry": ["AsymmetryShown", "asymmetry_shown"],
+        "extrema": ["local_extrema"],
+    },
+)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from finsler.geometry.estimates import gradient_share_of_rows, missed_by_rows, one_minus, ratio_of_rows
-from finsler.geometry.heights import solve_heights
+from finsler.geometry.heights import solve_heights, times_laplacian
 from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
 
 # A detour must be shorter by more than this, relatively, and than rounding.
@@ -68,10 +68,12 @@ def asymmetry_shown(
     found = survey(pairs)
     if found.skew <= symmetric_below(pairs.rounding) * found.total:
         return AsymmetryShown(None)
+    if shown.ndim == 1:  # sum c (A - a)^2 = sum c A^2 - 4 h . flow + 2 h . L h
+        share = 2 * float(shown @ (2 * found.flow - times_laplacian(pairs, found, shown))) / found.skew
+        return AsymmetryShown(share, available=gradient_share(found, solve_heights(pairs, found)))
     parts = pairs.map(lambda start, stop: missed_by_rows(pairs.rows(slice(start, stop)), shown))
-    missed, squares = np.concatenate(parts, axis=1)
-    available = None if shown.ndim > 1 else gradient_share(found, solve_heights(pairs, found))
-    return AsymmetryShown(1 - float(missed.sum()) / float(squares.sum()), 0.0, None, available)
+    missed, squares = np.concatenate(parts, axis=1).sum(axis=1).tolist()
+    return AsymmetryShown(1 - missed / squares)
 
 
 def shown_by_rows(rows: Rows, heights: Array) -> AsymmetryShown:

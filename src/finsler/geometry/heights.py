@@ -66,13 +66,30 @@ def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) 
 def solve_heights(pairs: Pairs, found: Survey) -> Array:
     """Solve L(c) h = flow, with mean 0 on each component of the pairs known both ways."""
     n = pairs.n
-    if found.both == n * (n - 1) and found.least == found.most:  # The closed form A.mean(axis=0).
+    if found.uniform:  # The closed form A.mean(axis=0).
         return found.flow / (n * found.most) if n > 1 else found.flow
     if found.both <= 2 * SPARSE_PAIRS * n:
         weights = sparse.vstack(pairs.map(partial(_weight_rows, pairs)), format="csr")
         return solve_laplacian(weights, found.flow)
-    group, multiply = components(pairs, "both"), partial(_times_laplacian, pairs)
-    return _solve(multiply, found.flow, found.degree, group, SOLVED, 1000)
+    multiply = partial(times_laplacian, pairs, found)
+    return _solve(multiply, found.flow, found.degree, components(pairs, "both"), SOLVED, 1000)
+
+
+def times_laplacian(pairs: Pairs, found: Survey, x: Array) -> Array:
+    """Multiply L(c) x from the tiles, each read once for both of its blocks of points."""
+    if found.uniform:
+        return found.most * (pairs.n * x - x.sum())
+    x = np.ascontiguousarray(x)
+
+    def task(start: int, stop: int) -> Array:
+        part = np.zeros(pairs.n)
+        for columns, tile in pairs.tiles(start, stop, first=start):
+            if columns.start == start:  # Here each pair comes twice.
+                tile[2] = np.triu(tile[2])
+            kernels.laplacian(*tile[2:], x[start:stop], x[columns], part[start:stop], part[columns])
+        return part
+
+    return np.sum(pairs.map(task), axis=0)
 
 
 def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
@@ -138,21 +155,6 @@ def _weight_rows(pairs: Pairs, start: int, stop: int) -> sparse.csr_array:
     """Weights c of a block of rows."""
     tiles = (harmonic(*tile[2:]) for _, tile in pairs.tiles(start, stop))
     return sparse.hstack([sparse.csr_array(c) for c in tiles], format="csr")
-
-
-def _times_laplacian(pairs: Pairs, x: Array) -> Array:
-    """Multiply L(c) x from the tiles, each read once for both of its blocks of points."""
-    x = np.ascontiguousarray(x)
-
-    def task(start: int, stop: int) -> Array:
-        part = np.zeros(pairs.n)
-        for columns, tile in pairs.tiles(start, stop, first=start):
-            if columns.start == start:  # Here each pair comes twice.
-                tile[2] = np.triu(tile[2])
-            kernels.laplacian(*tile[2:], x[start:stop], x[columns], part[start:stop], part[columns])
-        return part
-
-    return np.sum(pairs.map(task), axis=0)
 
 
 def _solve(

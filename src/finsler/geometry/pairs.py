@@ -181,6 +181,12 @@ class Survey:
     flow: Array  #: Sum over i of c_ij A_ij, what runs into each point.
     degree: Array  #: Sum over i of c_ij.
 
+    @property
+    def uniform(self) -> bool:
+        """Whether all pairs are known both ways and weigh the same."""
+        n = len(self.flow)
+        return self.both == n * (n - 1) and (self.least == self.most or n < 2)
+
 
 def survey(pairs: Pairs) -> Survey:
     """Take every sum over pairs in one pass."""

@@ -155,7 +155,7 @@ def check_randers(M: ArrayLike | None, omega: ArrayLike) -> None:
     >>> check_randers(None, [[0.0, 0.9], [0.0, 1.2]])
     Traceback (most recent call last):
         ...
-    ValueError: omega must have a norm below 1 in the dual metric; it is 1.2 at point 1 (1 of 2 points).
+    finsler.errors.InputError: omega must have a norm below 1 in the dual metric; it is 1.2 at point 1 (1 of 2 points).
     """
     omega = np.atleast_1d(np.asarray(omega, dtype=float))
     m = omega.shape[-1]

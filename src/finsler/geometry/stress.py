@@ -9,7 +9,6 @@ closer than b.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from finsler._runtime import map_blocks
 from finsler.errors import InputError
-from finsler.geometry.randers import Array, drift_vector, randers_distances
+from finsler.geometry.randers import Array, drift_vector
 from finsler.kernels.dense import ordered_stress
 
 
@@ -35,11 +34,6 @@ def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
         if weights.shape != D.shape:
             raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
     return X, D, weights
-
-
-def _misfit(distance: Array, data: Array) -> Array:
-    """``d - D``, or for a bound what the map falls short of it."""
-    return distance - np.where(data < 0, np.maximum(-data, distance), data)
 
 
 def axes_first(X: Array) -> Array:
@@ -70,11 +64,11 @@ def _leaving_and_arriving(
     return leaving, arriving.sum(axis=0)
 
 
-def stress(
+def raw_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
     n_jobs: int | None = None,
 ) -> float:  # fmt: skip
-    """Finsler stress of the map ``X``.
+    """Raw stress of the map ``X``, the sum above.
 
     Parameters
     ----------
@@ -91,7 +85,7 @@ def stress(
 
     Examples
     --------
-    >>> stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
+    >>> raw_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
     0.5
     """
     return float(_leaving_and_arriving(X, D, weights, drift, n_jobs)[0].sum())
@@ -108,7 +102,7 @@ def normalized_stress(
     0.3162
     """
     total = total_square(D, weights)
-    return float(np.sqrt(stress(X, D, weights, drift=drift) / total)) if total > 0 else 0.0
+    return float(np.sqrt(raw_stress(X, D, weights, drift=drift) / total)) if total > 0 else 0.0
 
 
 def total_square(D: Any, weights: Any = None) -> float:
@@ -128,58 +122,6 @@ def total_square(D: Any, weights: Any = None) -> float:
     return total
 
 
-@dataclass(frozen=True)
-class StressSplit:
-    """Parts of the stress; they add up to ``total``.
-
-    ``symmetric`` is the misfit of ``(d_ij + d_ji)/2``, ``skew`` that of ``(d_ij - d_ji)/2``, both over the pairs known
-    both ways; ``cross`` is their product, zero unless the two directions weigh differently; ``one_way`` is the stress
-    of pairs known in one direction only, which cannot be split.
-    """
-
-    symmetric: float
-    skew: float
-    cross: float
-    one_way: float
-
-    @property
-    def total(self) -> float:
-        """Sum of the parts."""
-        return self.symmetric + self.skew + self.cross + self.one_way
-
-
-def stress_split(
-    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
-) -> StressSplit:
-    """Split the stress into the misfit of the symmetric and of the skew part of the data.
-
-    Examples
-    --------
-    >>> stress_split([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
-    StressSplit(symmetric=0.5, skew=0.0, cross=0.0, one_way=0.0)
-    """
-    points, data, w = _arrays(X, D, weights)
-    omega = drift_vector(drift, points.shape[1])
-    parts = np.zeros(4)
-    for i in range(len(points) - 1):
-        later = slice(i + 1, None)
-        there = _misfit(randers_distances(points[i : i + 1], points[later], drift=omega)[0], data[i, later])
-        back = _misfit(randers_distances(points[later], points[i : i + 1], drift=omega)[:, 0], data[later, i])
-        w1 = np.ones(len(there)) if w is None else w[i, later].astype(float)
-        w2 = np.ones(len(there)) if w is None else w[later, i].astype(float)
-        both = (w1 > 0) & (w2 > 0)
-        even, odd = (there[both] + back[both]) / 2, (there[both] - back[both]) / 2
-        p, q = w1[both] + w2[both], w1[both] - w2[both]
-        only1, only2 = (w1 > 0) & ~both, (w2 > 0) & ~both
-        parts += (
-            p @ even**2,
-            p @ odd**2,
-            2 * (q @ (even * odd)),
-            w1[only1] @ there[only1] ** 2 + w2[only2] @ back[only2] ** 2,
-        )
-    return StressSplit(*parts.tolist())
-
-
 def stress_per_point(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
 ) -> Array:
@@ -196,33 +138,3 @@ def stress_per_point(
     shares = (leaving + arriving) / 2
     total = shares.sum()
     return shares / total if total > 0 else shares
-
-
-def stress_gradient(
-    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
-) -> Array:
-    """Gradient of the stress with respect to the coordinates.
-
-    At coincident points ``||x_j - x_i||`` has no gradient; the middle one of its subgradients, 0, is taken.
-
-    Examples
-    --------
-    >>> stress_gradient([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
-    array([[ 2.],
-           [-2.]])
-    """
-    points, data, w = _arrays(X, D, weights)
-    omega = drift_vector(drift, points.shape[1])
-    gradient = np.zeros_like(points)
-    for i in range(len(points)):
-        u = points - points[i]
-        e = np.sqrt((u**2).sum(1))
-        residual = _misfit(e + u @ omega, data[i])
-        if w is not None:
-            residual = np.where(w[i] > 0, w[i] * residual, 0.0)
-        residual[i] = 0.0
-        direction = u / np.where(e > 0, e, 1)[:, None] + omega
-        pull = 2 * residual[:, None] * direction
-        gradient += pull
-        gradient[i] -= pull.sum(0)
-    return gradient

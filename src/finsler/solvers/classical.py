@@ -20,7 +20,7 @@ from finsler._runtime import map_blocks
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
-from finsler.geometry.stress import stress as full_stress
+from finsler.geometry.stress import raw_stress
 from finsler.kernels.dense import squares_times
 from finsler.solvers.solution import Solution
 from finsler.solvers.symmetric_and_skew import split
@@ -61,7 +61,7 @@ def classical(
     omega = drift_vector(alpha, n_components)
     parts = split(data.matrix, n_jobs)
     X = closed_form(parts.S, parts.h, n_components, alpha, n_jobs)
-    value = full_stress(X, data.matrix, drift=omega, n_jobs=n_jobs)
+    value = raw_stress(X, data.matrix, drift=omega, n_jobs=n_jobs)
     return Solution(
         X, omega, value, np.array([value]), 0, 0, "closed_form", "Closed form.", time.perf_counter() - began
     )

@@ -19,7 +19,7 @@ from finsler._runtime import Progress, single_blas_thread
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.geometry.randers import drift_vector
-from finsler.geometry.stress import stress as full_stress
+from finsler.geometry.stress import raw_stress
 from finsler.solvers.backends.memory import Backend, Evidence, MemoryBackend
 from finsler.solvers.classical import closed_form
 from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
@@ -220,7 +220,7 @@ def _choose_alpha(evidence: Evidence, n_components: int) -> tuple[float, bool, s
     S, h, D = evidence.sample_S, evidence.sample_h, evidence.sample_D
 
     def profile(alpha: float) -> float:
-        return full_stress(closed_form(S, h, n_components, alpha, 1), D, drift=alpha, n_jobs=1)
+        return raw_stress(closed_form(S, h, n_components, alpha, 1), D, drift=alpha, n_jobs=1)
 
     grid = np.concatenate([[1e-4], np.linspace(0.02, 0.98, 13), [ALPHA_MAX]])
     with single_blas_thread():  # threads only get in the way of matrices this small

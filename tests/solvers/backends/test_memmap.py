@@ -7,8 +7,8 @@ import pytest
 
 from finsler import FinslerMDS, embed_matrix, randers_distances
 from finsler._runtime import parse_bytes
-from finsler.data.in_place import as_raw_dissimilarities
 from finsler.data.matrix import as_dissimilarities
+from finsler.data.memmap import as_memmap_dissimilarities
 from finsler.solvers.backends import panel_backend as panel_backend
 from finsler.solvers.backends.memmap import BESIDE, MemmapPanels, memmap_backend
 from finsler.solvers.backends.panel_backend import PanelGram, krylov_eigenpairs
@@ -43,7 +43,7 @@ def test_a_pass_over_panels_is_a_pass_over_all_pairs(kind, m):
     X, D, W = random_problem(1, n=n, m=m, kind=kind)
     omega = np.zeros(m)
     omega[-1] = 0.4
-    backend = memmap_backend(as_raw_dissimilarities(D, W), tight(n, 20), 2)
+    backend = memmap_backend(as_memmap_dissimilarities(D, W), tight(n, 20), 2)
     assert len(backend.panels.edges) > 3
     data = as_dissimilarities(D, W)
     for fixed in (omega, None):
@@ -71,7 +71,7 @@ def test_gaps_are_told_from_the_matrix_itself(policy):
     np.fill_diagonal(W, 0)
     for weights in (None, W):
         here = smacof(as_dissimilarities(D, weights, missing=policy), 3, "auto")
-        backend = memmap_backend(as_raw_dissimilarities(D, weights, missing=policy), tight(n, 20))
+        backend = memmap_backend(as_memmap_dissimilarities(D, weights, missing=policy), tight(n, 20))
         backend.panels.factorize = True  # as in memory, so that the iterations are the same
         there = smacof(backend, 3, "auto")
         assert there.coordinates == pytest.approx(here.coordinates, abs=1e-6)
@@ -141,7 +141,7 @@ def test_the_number_of_threads_changes_nothing():
 def test_the_closed_form_takes_few_passes():
     n = 700  # too many to be gathered
     D = randers_distances(np.random.default_rng(0).normal(size=(n, 3)) * [3, 2, 1], drift=0.5)
-    backend = memmap_backend(as_raw_dissimilarities(D), tight(n, 100, 2))
+    backend = memmap_backend(as_memmap_dissimilarities(D), tight(n, 100, 2))
     assert isinstance(backend._gram, PanelGram)
     passes = []
     plain = backend.panels.sum
@@ -196,9 +196,9 @@ def test_bad_input_is_refused(tmp_path):
             FinslerMDS().fit(tmp_path / "d.npy")
     for kind in (D.dtype.newbyteorder(), np.longdouble):
         with pytest.raises(TypeError, match=r"D has dtype .* cannot read where it is"):
-            as_raw_dissimilarities(D.astype(kind))
+            as_memmap_dissimilarities(D.astype(kind))
         with pytest.raises(TypeError, match=r"weights has dtype .* cannot read where it is"):
-            as_raw_dissimilarities(D, np.ones(D.shape, kind))
+            as_memmap_dissimilarities(D, np.ones(D.shape, kind))
     apart = np.ones((200, 200))
     apart[:50, 50:] = apart[50:, :50] = 0
     with pytest.raises(ValueError, match=r"2 unconnected groups.*sizes 150, 50"):
@@ -237,7 +237,7 @@ def test_sizes_that_are_none(text):
 
 
 def test_panels_are_as_few_as_fit():
-    raw = as_raw_dissimilarities(noisy(400))
+    raw = as_memmap_dissimilarities(noisy(400))
     for rows in (15, 40, 150, 400):
         budget = tight(400, rows, 2)
         edges = MemmapPanels(raw, budget).edges

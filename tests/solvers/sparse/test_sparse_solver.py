@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
 from finsler.datasets import make_binary_tree, make_city, make_exact_randers
-from finsler.geometry.stress import normalized_stress, stress
+from finsler.geometry.stress import normalized_stress, raw_stress
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.pivots import pivot_distances, relayed_pairs
@@ -225,7 +225,7 @@ def ratio_to_dense(graph, n_pivots=50, n_seeds=1):
     dense = smacof(data, 2, "auto", max_iter=300, tol=1e-6)
     maps = [sparse_map(graph, 2, pivots=n_pivots, random_state=seed).embedding for seed in range(n_seeds)]
     return (
-        np.mean([stress(f.coordinates, data.matrix, data.weights, drift=f.drift) for f in maps])
+        np.mean([raw_stress(f.coordinates, data.matrix, data.weights, drift=f.drift) for f in maps])
         / dense.stress
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from finsler._runtime import available_memory, parse_bytes
-from finsler.data.in_place import as_raw_dissimilarities
+from finsler.data.memmap import as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.solvers.backends.memmap import memmap_backend
 from finsler.solvers.backends.memory import Backend
@@ -71,5 +71,5 @@ def choose_backend(
     copies = UNIFORM_COPIES if weights is None and missing == "raise" else WEIGHTED_COPIES
     if copies * itemsize * float(X.shape[0]) * X.shape[1] <= budget:
         return None
-    data = as_raw_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose)
+    data = as_memmap_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose)
     return memmap_backend(data, budget, n_jobs, verbose)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._dask import active_client, fresh_name, import_dask
-from finsler.data.in_place import conclude
 from finsler.data.matrix import RowsFound, check_rows, check_weight_rows
+from finsler.data.memmap import gaps_found
 from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panel_backend import PanelBackend
@@ -136,7 +136,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     else:
         (rows,) = dask.persist(rows)
     unit, found = _checked(rows, weight_rows, missing, name)
-    weighted, far = conclude(found, weights is not None, missing, name)
+    weighted, far = gaps_found(found, weights is not None, missing, name)
 
     edges = triangle_edges(n, min(rows.numblocks[0], MOST_PANELS))
     cut = dask.delayed(_cut_weighted if weighted else _cut, pure=False, nout=4 if weighted else 2)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress, drop_pages, format_bytes, map_blocks
-from finsler.data.in_place import RawDissimilarities
+from finsler.data.memmap import MemmapDissimilarities
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panel_backend import LANDMARKS, PanelBackend
 from finsler.solvers.backends.panels import ITERATED, PanelFunction, Panels
@@ -30,7 +30,7 @@ class MemmapPanels(Panels):
 
     def __init__(
         self,
-        data: RawDissimilarities,
+        data: MemmapDissimilarities,
         budget: float,
         n_jobs: int | None = None,
         verbose: bool | int | str = "auto",
@@ -128,7 +128,7 @@ def _edges(n: int, room: float, bytes_per_pair: int, budget: float) -> NDArray[n
 
 
 def memmap_backend(
-    data: RawDissimilarities, budget: float, n_jobs: int | None = None, verbose: bool | int | str = "auto"
+    data: MemmapDissimilarities, budget: float, n_jobs: int | None = None, verbose: bool | int | str = "auto"
 ) -> PanelBackend:
     """Backend of checked dissimilarities that are read within a budget of bytes at every pass."""
     panels = MemmapPanels(data, budget, n_jobs, verbose)

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
-from finsler.geometry.stress import stress as full_stress
-from finsler.geometry.stress import stress_per_point, total_square
+from finsler.geometry.stress import raw_stress, stress_per_point, total_square
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
 from finsler.solvers.start import Initializer
 from finsler.solvers.symmetric_and_skew import split
@@ -158,7 +157,7 @@ class MemoryBackend(Backend):
     def stress(self, X: Array, drift: Array) -> float:
         """Stress of a map, from its coordinates."""
         assert self.data is not None
-        return full_stress(X, self.data.matrix, self.data.weights, drift=drift, n_jobs=self.n_jobs)
+        return raw_stress(X, self.data.matrix, self.data.weights, drift=drift, n_jobs=self.n_jobs)
 
     def stress_per_point(self, X: Array, drift: Array) -> Array:
         """Share of each point in the stress."""

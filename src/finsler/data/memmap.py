@@ -1,4 +1,4 @@
-"""Dissimilarities that stay where they are: checked row by row, and neither copied nor completed by weights."""
+"""Dissimilarities larger than memory, left where they are: checked row by row, never copied."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from finsler.data.matrix import (
     check_square,
     check_weight_rows,
     check_whole,
+    require_bound,
 )
 from finsler.errors import InputError, InputTypeError, check_choice
 
@@ -26,8 +27,8 @@ ROWS = 256  # rows checked between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
-class RawDissimilarities:
-    """A checked matrix as its owner keeps it. Make one with :func:`as_raw_dissimilarities`.
+class MemmapDissimilarities:
+    """A checked matrix as its owner keeps it. Make one with :func:`as_memmap_dissimilarities`.
 
     Attributes
     ----------
@@ -50,21 +51,21 @@ class RawDissimilarities:
     far: float
 
 
-def as_raw_dissimilarities(
+def as_memmap_dissimilarities(
     D: Any,
     weights: Any = None,
     *,
     missing: str = "raise",
     name: str = "D",
     verbose: bool | int | str = "auto",
-) -> RawDissimilarities:
+) -> MemmapDissimilarities:
     """Check a matrix, in memory or mapped into it, without making another one of its size.
 
     The arguments are those of :func:`~finsler.data.matrix.as_dissimilarities`.
 
     Examples
     --------
-    >>> data = as_raw_dissimilarities(np.array([[0, 2], [np.nan, 0]]), missing="mask")
+    >>> data = as_memmap_dissimilarities(np.array([[0, 2], [np.nan, 0]]), missing="mask")
     >>> data.weighted, data.weights is None
     (True, True)
     """
@@ -96,19 +97,16 @@ def as_raw_dissimilarities(
         drop_pages(D)
         drop_pages(weights)
     progress.close(f"{n} rows")
-    weighted, far = conclude(found, weights is not None, missing, name)
-    return RawDissimilarities(D, weights, weighted, unit or 1.0, far)
+    weighted, far = gaps_found(found, weights is not None, missing, name)
+    return MemmapDissimilarities(D, weights, weighted, unit or 1.0, far)
 
 
-def conclude(found: list[RowsFound], has_weights: bool, missing: str, name: str) -> tuple[bool, float]:
+def gaps_found(found: list[RowsFound], has_weights: bool, missing: str, name: str) -> tuple[bool, float]:
     """Whether there are weights or gaps, and how far unreachable pairs are at least, from the checks of all rows."""
     check_whole(found, name)
     n_unknown = sum(part.n_unknown for part in found)
     far = 0.0
     if missing == "hinge" and n_unknown:
         far = max(part.farthest for part in found)
-        if far == 0:
-            raise InputError(
-                f"No dissimilarity in {name} is finite, so nothing says how far unreachable pairs are."
-            )
+        require_bound(far, name)
     return has_weights or n_unknown > 0, far
