@@ -18,7 +18,15 @@ def test_import_loads_nothing_heavy():
     assert out.stdout.strip() == "[]"
 
 
-PACKAGES = ["finsler", "finsler.datasets", "finsler.graphs", "finsler.learn", "finsler.models", "finsler.plotting"]
+PACKAGES = [
+    "finsler",
+    "finsler.datasets",
+    "finsler.geometry",
+    "finsler.graphs",
+    "finsler.learn",
+    "finsler.models",
+    "finsler.plotting",
+]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
