@@ -132,6 +132,17 @@ def test_text_files_are_understood(tmp_path, text):
     assert lengths(graph) == {("a", "b"): 1.0, ("b", "c"): 2.0}
 
 
+@pytest.mark.parametrize("header", ["", "from;to;km\n", "source;target;weight\n", "a1;b1;km, about\n"])
+@pytest.mark.parametrize("delimiter", [";", "\t", " ", "|"])
+def test_decimal_commas_are_not_delimiters(tmp_path, header, delimiter):
+    """Lines of a;b;1,5 are cut as consistently by the comma: into the nodes 'a;b;1' and '5'."""
+    text = (header + "a;b;1,5\nb;c;2,25\nc;a;,5\n").replace(";", delimiter)
+    if delimiter == " ":
+        text = text.replace("km, about", "km_about")
+    graph = read_text(tmp_path, text)
+    assert lengths(graph) == {("a", "b"): 1.5, ("b", "c"): 2.25, ("c", "a"): 0.5}
+
+
 @pytest.mark.parametrize(
     ("text", "labels"),
     [
@@ -159,11 +170,11 @@ def test_only_an_address_alone_on_the_first_line_is_skipped(tmp_path):
     assert read_text(tmp_path, "http://a.org/ http://b.org/\n").labels == ["http://a.org/", "http://b.org/"]
     assert read_text(tmp_path, "http://a.org,http://b.org\n").labels == ["http://a.org", "http://b.org"]
     assert read_text(tmp_path, "http://a|http://b\n", delimiter="|").labels == ["http://a", "http://b"]
-    with pytest.raises(ValueError, match="row 3 has 3 columns, where row 2 has 2"):
+    with pytest.raises(ValueError, match="row 3 has 3 columns, where most have 2"):
         read_text(tmp_path, "http://a.org\na b\na b c\n")
     with pytest.raises(ValueError, match="row 2 has 1 columns"):
         read_text(tmp_path, "a b\nhttp://a.org\n")
-    with pytest.raises(ValueError, match="holds no arcs"):
+    with pytest.raises(ValueError, match="holds no rows"):
         read_text(tmp_path, "http://a.org\n")
 
 
@@ -218,22 +229,22 @@ def test_directions_duplicates_and_loops(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ("\n\n", "holds no arcs"),
-        ("# only\n% comments\n", "holds no arcs"),
+        ("\n\n", "is empty"),
+        ("# only\n% comments\n", "holds no rows"),
         ("source,target\n", "holds no arcs"),
-        ("# c\nfrom,to,km\na,b,1\n\na,c,far\n", "row 5, column 3: 'far' is not a number"),
+        ("# c\nfrom,to,km\na,b,1\n\na,c,far\n", "row 5, column \"km\": 'far' is not a number"),
         ("a,b,x\na,c,2\n", "row 1, column 3: 'x' is not a number"),
-        ("a;b;1,5\na;c;2,5\n", "row 1, column 3: '1,5' is not a number"),
-        ("a,b,1\na,c,\n", "row 2, column 3: '' is not a number"),
+        ("a;b;1,5\na;c;2.5\n", "mixes decimal points and commas: '1,5' in row 1"),
+        ("a,b,1\na,c,\n", "from 'a' to 'c' has nan"),
         ("a,b,1\na,c,1_0\n", "row 2, column 3: '1_0' is not a number"),
-        ('from,to,km\n"a\nb",c,1\nc,d,x\n', "row 4, column 3"),
-        ("a,b,1\na,c,2\n# c\na,d\n", "row 4 has 2 columns, where row 1 has 3"),
-        ("a b\nb c 7\n", "row 2 has 3 columns, where row 1 has 2"),
+        ('from,to,km\n"a\nb",c,1\nc,d,x\n', 'row 4, column "km"'),
+        ("a,b,1\na,c,2\n# c\na,d\n", "row 4 has 2 columns, where most have 3"),
+        ("a b\nb c 7\n", "row 2 has 3 columns, where most have 2"),
         ("a,b\n,c\n", "row 2, column 1: a node is missing"),
         ("a,b\nc,\n", "row 2, column 2: a node is missing"),
         ('a,b\n"c,d\n', "row 2: unexpected end of data"),
         ("alone\nalone\n", "needs two columns"),
-        ("a,b,1,2\nb,c,3,4\n", "which column holds the lengths"),
+        ("a,b,1,2\nb,c,3,4\n", "weight: which column"),
         ("a,b,-1\n", "from 'a' to 'b' has -1.0"),
         ("1,2,nan\n", "from 1 to 2 has nan"),
         ("1,2,inf\n", "from 1 to 2 has inf"),
@@ -253,16 +264,19 @@ def test_errors_name_the_file(tmp_path):
         read_text(tmp_path, "a,b,1\n", source=7, target=1)
     with pytest.raises(ValueError, match="give encoding="):
         read_text(tmp_path, "Zürich Bern\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"cannot be read as arcs"):
-        read_text(tmp_path, "a,b\n", "plain.csv.gz")
-    with pytest.raises(ValueError, match=r"cannot be read as arcs"):
+    assert read_text(tmp_path, "a,b\n", "plain.csv.gz").labels == [
+        "a",
+        "b",
+    ]  # unpacked by someone, not renamed
+    with pytest.raises(ValueError, match=r"cut\.csv\.gz is not a whole gzip file"):
         read_text(tmp_path, gzip.compress(b"a,b\n" * 1000)[:-12], "cut.csv.gz")
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    for missing in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(FileNotFoundError, match="There is no file"):
-            read_graph(missing)
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_graph(tmp_path / "none.csv")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        read_graph(tmp_path)
     with pytest.raises(FileNotFoundError):
         as_digraph("none.csv")
     with pytest.raises(ValueError, match=r"Known suffixes: \.csv \.tsv .* \.npz"):

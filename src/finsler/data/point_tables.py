@@ -14,9 +14,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.data.columns import LABELS
 from finsler.data.labels import LabelIndex
 from finsler.data.readers.text import is_number, read_text, require_file
-from finsler.data.tables import LABELS, attribute, check_labels
+from finsler.data.tables import attribute, check_labels
 from finsler.errors import InputError
 
 Array = NDArray[Any]

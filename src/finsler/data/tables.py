@@ -1,63 +1,46 @@
-"""Tables from files, without pandas: a matrix, a list of arcs, or points with a drift or a current.
+"""Tables from files: a matrix, measured pairs, arcs of a graph, or points with a drift or a current.
 
 Text (``.csv .tsv .txt .dat .edges .edgelist``, also ``.gz``)
-    The delimiter is found among tab, semicolon, comma, bar and blanks. Lines that start with ``#`` or ``%`` and empty
-    lines are skipped. Empty cells, NA, N/A, NaN, null and None are missing. Unless the delimiter is a comma, numbers
-    may have decimal commas (``1,5``), but then all of them.
+    The delimiter is found among tab, semicolon, comma, bar and blanks. Lines that start with ``#`` or ``%``, empty
+    lines, and a web address alone on the first line are skipped. Empty cells, NA, N/A, NaN, null and None are missing.
+    Unless the delimiter is a comma, numbers may have decimal commas (``1,5``), but then all of them.
 Matrix
     From row to column; labels in the first row, in the first column, in both or in neither.
-Edges
-    One arc per row: source, target and possibly its length, by the names of the columns or in this order.
+Pairs, edges
+    One row per measured pair, or per arc of a graph: source, target and value or length, by the names of the columns or
+    in this order. Ways lead along arcs; a pair that is not there is missing. `finsler.data.detection` tells how the two
+    are told apart, `finsler.data.columns` which names are known.
 Points
     One row per point under a header. A coordinate is a column ``NAME`` beside which there is ``drift_NAME`` or
     ``current_NAME``: ``x, y, current_x, current_y``. Short for x, y, z: ``dx, dy, dz`` are the drift, ``u, v, w`` the
     current. A column ``label``, ``name`` or ``id``, or a first one without a name, holds labels; all others are
-    attributes. (A drift makes going along it dear, a current cheap: see `finsler.graphs.neighbors`.)
+    attributes. (A drift makes going along it costly, a current cheap: see `finsler.graphs.neighbors`.)
 """
 
 from __future__ import annotations
 
 import os
 import re
-import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data.readers.text import (
-    GRAPHS,
-    MISSING,
-    TEXT,
-    Text,
-    is_number,
-    number_share,
-    read_text,
-    require_file,
-    suffix_of,
-    table_width,
-)
-from finsler.errors import InputError
-from finsler.graphs.arcs import SOURCE, TARGET, choose_columns
-from finsler.graphs.digraph import Digraph, as_digraph
-from finsler.graphs.readers import read_graph
+from finsler.data.columns import choose_columns, find_column, point_columns
+from finsler.data.detection import MatrixLayout, arcs_or_pairs, detect, long_header, matrix_layout
+from finsler.data.provenance import Provenance, count
+from finsler.data.readers.arrays import read_arrays
+from finsler.data.readers.text import TEXT, Text, is_number, number_share, read_text, suffix_of
+from finsler.errors import InputError, check_choice
 
-KINDS = ("auto", "matrix", "edges", "points")
-SUFFIXES = (*TEXT, ".npy", ".npz", *GRAPHS)
-
-LABELS = ("label", "name", "id")
-_SHORT = {
-    "dx": "drift_x",
-    "dy": "drift_y",
-    "dz": "drift_z",
-    "u": "current_x",
-    "v": "current_y",
-    "w": "current_z",
-}
+KINDS = ("auto", "matrix", "pairs", "edges", "points")
+ARRAYS = (".npy", ".npz")
+GRAPHS = (".mtx", ".graphml")
+SUFFIXES = (*TEXT, *ARRAYS, *GRAPHS)
 
 Array = NDArray[Any]
 
@@ -68,15 +51,16 @@ class Table:
 
     Attributes
     ----------
-    kind : {"matrix", "edges", "points"}
+    kind : {"matrix", "pairs", "edges", "points"}
     name : str
         Name of the file, for messages.
-    values : ndarray of shape (n, n) or (n, d), or None
-        The matrix, or the coordinates of the points.
-    labels : list of str or None
-        Names of the points; those of edges are in `graph`.
-    graph : Digraph or None
-        The edges.
+    values : ndarray or None
+        The matrix of shape (n, n), the coordinates of the points (n, d), or the values of pairs or edges (m,); None
+        where every edge counts as one.
+    labels : list or None
+        Names of the points; those of pairs and edges are in `source` and `target`.
+    source, target : ndarray of shape (m,) or None
+        Ends of pairs and edges: integers if all are written as integers, otherwise text.
     columns : list of str
         Names of the coordinates.
     vectors : ndarray of shape (n, d) or None
@@ -85,33 +69,55 @@ class Table:
         Which of the two.
     attributes : dict of str to ndarray
         Further columns of points: numbers, or text.
+    graph : Digraph or None
+        The graph that edges make; `finsler.graphs.readers.open_file` fills it in.
+    provenance : Provenance
+        Columns that were read, and what was decided on the way.
     """
 
     kind: str
     name: str
     values: Array | None = None
-    labels: list[str] | None = None
-    graph: Digraph | None = None
+    labels: list[Any] | None = None
+    source: Array | None = None
+    target: Array | None = None
     columns: list[str] = field(default_factory=list)
     vectors: Array | None = None
     vector_kind: str | None = None
     attributes: dict[str, Array] = field(default_factory=dict)
+    graph: Any = None
+    provenance: Provenance = field(default_factory=Provenance)
 
     def describe(self) -> str:
         """Say in one line what was read."""
         if self.graph is not None:
-            return f"{self.name}: edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
+            what = f"edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
+        elif self.kind in ("pairs", "edges"):
+            what = self._describe_pairs()
+        else:
+            what = self._describe_matrix() if self.kind == "matrix" else self._describe_points()
+        return ". ".join([f"{self.name}: {what}", *self.provenance.remarks])
+
+    def _describe_pairs(self) -> str:
+        pairs = [*zip(np.asarray(self.source).tolist(), np.asarray(self.target).tolist(), strict=True)]
+        distinct = {(i, j) for i, j in pairs if i != j}
+        n = len({place for pair in pairs for place in pair})
+        others = ", the others missing" if self.kind == "pairs" and len(distinct) < n * (n - 1) else ""
+        return f"{count(len(distinct), self.kind[:-1])} of {count(n, 'place')}{others}"
+
+    def _describe_matrix(self) -> str:
         assert self.values is not None
         n, width = self.values.shape
-        if self.kind == "matrix":
-            unknown = np.isnan(self.values)
-            np.fill_diagonal(unknown, False)
-            n_gaps = int(np.count_nonzero(unknown))
-            gaps = f", {n_gaps:,} value{'s' * (n_gaps > 1)} missing" if n_gaps else ""
-            return f"{self.name}: a {n} x {width} matrix {'without' if self.labels is None else 'with'} labels{gaps}"
-        parts = [
-            f"{self.name}: {n:,} points in {width} dimension{'s' * (width > 1)} ({', '.join(self.columns)})"
-        ]
+        unknown = np.isnan(self.values)
+        np.fill_diagonal(unknown, False)
+        n_gaps = int(np.count_nonzero(unknown))
+        gaps = f", {count(n_gaps, 'value')} missing" if n_gaps else ""
+        return f"a {n} x {width} matrix {'without' if self.labels is None else 'with'} labels{gaps}"
+
+    def _describe_points(self) -> str:
+        assert self.values is not None
+        n, width = self.values.shape
+        parts = [f"{n:,} points in {count(width, 'dimension')} ({', '.join(self.columns)})"]
         parts.append(
             f"with a {self.vector_kind} at each" if self.vector_kind else "without a drift or current"
         )
@@ -121,25 +127,41 @@ class Table:
 
 
 def read_table(
-    source: str | os.PathLike[str] | IO[bytes],
+    file: str | os.PathLike[str] | IO[bytes],
     kind: str = "auto",
     *,
-    columns: Sequence[str] | None = None,
+    source: Any = None,
+    target: Any = None,
+    value: Any = "auto",
+    similarity: str | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] | None = None,
     encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
 ) -> Table:
     r"""Read a table and find out what it is. How tables are written is told at the top of this module.
 
     Parameters
     ----------
-    source : path-like or binary file
-        Text; ``.npy`` or ``.npz`` with a matrix; or any file that `finsler.graphs.readers.read_graph` reads. A file
-        object holds text.
-    kind : {"auto", "matrix", "edges", "points"}
-        What the table is; by default :func:`detect` finds out.
-    columns : sequence of 2 or 3 names, optional
-        Columns of edges that hold source, target and length; two names count every arc as one.
+    file : path-like or binary file
+        Text; or ``.npy`` or ``.npz`` with a matrix. A file object holds text. (`finsler.graphs.readers.open_file` reads
+        graphs of all formats, too.)
+    kind : {"auto", "matrix", "pairs", "edges", "points"}
+        What the table is; by default it finds out.
+    source, target : str or int, optional
+        Columns of pairs or edges, by name or by position from 0.
+    value : str, int, None or "auto"
+        Column of their values or lengths; None counts every edge as one.
+    similarity : str, optional
+        Says that values are flows or similarities, which a later step turns into dissimilarities.
+    where : dict, or text such as "year=2020", optional
+        Rows of pairs or edges that count, by the values of some columns.
     encoding : str, optional
         Of text; by default UTF-8, or UTF-16 if the file starts with its byte order mark.
+    delimiter : str, optional
+        Between the cells of text: a character, or " " for any blanks.
+    header : bool, optional
+        Whether the first row of pairs or edges holds names.
 
     Returns
     -------
@@ -155,177 +177,47 @@ def read_table(
     array([[0. , 1.5],
            [2. , 0. ]])
     """
-    if kind not in KINDS:
-        raise InputError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
-    if columns is not None and len(columns) not in (2, 3):
-        raise InputError(f"columns must name source, target and possibly length; got {', '.join(columns)}.")
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
+    check_choice("kind", kind, KINDS)
+    if isinstance(file, str | os.PathLike):
+        path = Path(file)
         suffix = suffix_of(path)
         if suffix not in SUFFIXES and kind == "auto":
             raise InputError(
                 f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(SUFFIXES)}, text also "
-                "with .gz. Export other files as CSV, or say what this one holds: kind='matrix', 'edges' or 'points'."
+                "with .gz. Export other files as CSV, or say what this one holds: kind='matrix', 'pairs', 'edges', 'points'."
             )
-        if suffix in (".npy", ".npz"):
-            return _read_arrays(path, suffix, kind)
+        if suffix in ARRAYS:
+            require_kind(path.name, kind, "matrix")
+            values, labels = read_arrays(path)
+            return Table("matrix", path.name, values, labels, provenance=Provenance(path.name, "matrix"))
         if suffix in GRAPHS:
-            _require_kind(path.name, kind, "edges")
-            require_file(path)
-            return Table("edges", path.name, graph=read_graph(path))
-    text = read_text(source, encoding)
-    if kind == "auto" and columns is not None:
-        kind = "edges"
-    elif kind == "auto":
-        kind = detect([cells for _, cells in text.head], text.n_rows, text.name)
-    if kind == "edges":
-        return _edges(text, columns)
-    if columns is not None:
-        raise InputError(f"columns are those of edges; {text.name} is read as {kind}.")
-    return _matrix(text) if kind == "matrix" else _points(text)
+            raise InputError(f"{path.name} holds a graph; finsler.graphs.readers.read_graph reads it.")
+    text = read_text(file, encoding, delimiter)
+    long = source is not None or where is not None or value != "auto"
+    if kind == "auto":
+        found = "long" if long else detect([cells for _, cells in text.head], text.n_rows, text.name)
+    else:
+        found = "long" if kind in ("pairs", "edges") else kind
+    if found == "long":
+        return _long(text, kind, (source, target, value), similarity, parse_where(where), header)
+    if long:
+        raise InputError(
+            f"source, target, value and where are for pairs and edges; {text.name} is read as {found}."
+        )
+    return _matrix(text) if found == "matrix" else _points(text)
 
 
-def detect(rows: Sequence[Sequence[str]], n_rows: int | None = None, name: str = "the table") -> str:
-    """Tell what a table is from its first rows and the number of all.
-
-    Parameters
-    ----------
-    rows : sequence of rows of cells
-        The first rows.
-    n_rows : int, optional
-        How many there are; as many as given by default.
-    name : str
-        What to call it if it is nothing known.
-
-    Returns
-    -------
-    {"matrix", "edges", "points"}
-
-    Examples
-    --------
-    >>> detect([["from", "to", "km"], ["a", "b", "3"]])
-    'edges'
-    >>> detect([["x", "y", "u", "v"], ["0", "0", "1", "0"]])
-    'points'
-    >>> detect([["", "a", "b"], ["a", "0", "1"], ["b", "2", "0"]])
-    'matrix'
-    """
-    count = len(rows) if n_rows is None else n_rows
-    top, width = list(rows[0]), table_width(rows)
-    names = {cell.lower() for cell in top}
-    matrix = matrix_layout(rows, count)
-    square = False
-    if matrix is not None:
-        body = [row[matrix.side :] for row in rows[matrix.header :]]
-        square = number_share(body) > 0.5
-        across, down = top[1 - matrix.short :], [row[0] for row in rows[1:]]
-        if square and matrix.header and matrix.side and across[: len(down)] == down:
-            return "matrix"  # whatever its labels are
-    if names & SOURCE and names & TARGET:
-        return "edges"
-    if _vectors([cell.lower() for cell in top]):
-        return "points"
-    # Up to 3 x 3 it could be edges, but for the diagonal.
-    if square and (len(body) > 3 or all(_is_zero(row[i : i + 1]) for i, row in enumerate(body))):
-        return "matrix"
-    if width in (2, 3):
-        return "edges"
-    if width > 3 and number_share([row[1:] for row in rows[1:] or rows]) > 0.5:
-        return "matrix"  # not square; its reader tells
-    raise InputError(
-        f"{name}: {count:,} rows and {width} columns are neither a square matrix of numbers, nor edges (2 or 3 columns, or "
-        "columns called source and target), nor points (columns x, y, ... with drift_x, ... or current_x, ...). If it is "
-        "one of these, say which: kind='matrix', 'edges' or 'points'."
-    )
-
-
-class MatrixLayout(NamedTuple):
-    """Where the labels of a matrix are; `short` is a header without a cell above the labels of the rows."""
-
-    header: bool
-    side: bool
-    short: bool = False
-
-
-def matrix_layout(rows: Sequence[Sequence[str]], n_rows: int) -> MatrixLayout | None:
-    """Find the labels of a square matrix from its first rows and the number of all; None if it is not square."""
-    top, body, width = list(rows[0]), rows[1:], table_width(rows)
-    if body and len(top) == width - 1 == n_rows - 1:
-        return MatrixLayout(True, True, short=True)
-    if n_rows == width:
-        labels = [*top[1:], *(row[0] for row in body)]
-        if top[0].lower() not in MISSING:
-            labeled = not is_number(top[0])
-        else:  # above the labels, or a diagonal that is left empty
-            labeled = body[:1] != [] and body[0][1:2] != top[:1]
-            labeled |= _numbered(top[1:]) and top[1 : len(rows)] == labels[len(top) - 1 :]
-        labeled |= 2 * sum(not is_number(cell) for cell in labels) > len(labels)
-        return MatrixLayout(labeled, labeled)
-    if n_rows == width + 1 and (_numbered(top) or not all(map(is_number, top))):
-        return MatrixLayout(True, False) if number_share([row[:1] for row in body]) > 0.5 else None
-    if n_rows == width - 1 and not all(is_number(row[0]) for row in rows):
-        return MatrixLayout(False, True) if number_share([top[1:]]) > 0.5 else None
-    return None
-
-
-class PointColumns(NamedTuple):
-    """Positions of the columns of points; those of attributes are the others."""
-
-    coordinates: list[int]
-    vectors: list[int]
-    vector_kind: str | None
-    label: int | None
-
-
-def point_columns(header: Sequence[str]) -> PointColumns:
-    """Find coordinates, vectors and labels of points by the names of the columns.
-
-    Examples
-    --------
-    >>> point_columns(["name", "x", "y", "u", "v", "depth"])
-    PointColumns(coordinates=[1, 2], vectors=[3, 4], vector_kind='current', label=0)
-    """
-    names = [cell.lower() for cell in header]
-    repeated = [name for name, count in Counter(names).items() if count > 1 and name]
-    if repeated:
-        raise InputError(f"the column {repeated[0]!r} is repeated.")
-    found = _vectors(names)
-    if len(found) > 1:
-        raise InputError("it has columns of a drift and of a current; points have one of the two.")
-    kind, vectors = next(iter(found.items())) if found else (None, {})
-    usual = [name for name in names if re.fullmatch(r"[xyz]|x\d+", name)]
-    axes = [name for name in names if name in vectors] if kind else usual
-    if lost := [name for name in vectors if name not in names]:
-        raise InputError(f"there is a {kind} along {lost[0]!r}, but no column {lost[0]!r}.")
-    if set(axes) & set(usual) and (bare := [name for name in usual if name not in axes]):
-        raise InputError(f"the column {bare[0]!r} has no {kind}_{bare[0]}; write 0 where there is none.")
-    if not axes:
-        raise InputError("points need columns x, y, ... with drift_x, ... or current_x, ... beside them.")
-    label = next((names.index(name) for name in LABELS if name in names), 0 if not names[0] else None)
-    return PointColumns([names.index(a) for a in axes], [vectors[a] for a in axes if kind], kind, label)
-
-
-def _vectors(names: list[str]) -> dict[str, dict[str, int]]:
-    """Position of the vector of each coordinate, for a drift and a current; short names only if there is no long one."""
-    found: dict[str, dict[str, int]] = {}
-    short = [_SHORT.get(name, "") for name in names]
-    if "u" not in names:  # then v and w mean something else
-        short = [name.removeprefix("current") for name in short]
-    for spelled in (names, [name if name[-1:] in names else "" for name in short]):
-        for i, name in enumerate(spelled):
-            kind, _, of = name.partition("_")
-            if kind in ("drift", "current") and of:
-                found.setdefault(kind, {})[of] = i
-        if found:
-            break
-    return found
+def require_kind(name: str, asked: str, found: str) -> None:
+    """Refuse to take a file for what it is not."""
+    if asked not in ("auto", found):
+        raise InputError(f"{name} holds {found}, not {asked} as kind={asked!r} says.")
 
 
 def check_labels(labels: Sequence[str], name: str) -> None:
     """Refuse labels that are given twice."""
-    label, count = Counter(labels).most_common(1)[0]
-    if count > 1:
-        raise InputError(f"{name}: the label {label!r} is given {count} times; labels must be distinct.")
+    label, times = Counter(labels).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{name}: the label {label!r} is given {times} times; labels must be distinct.")
 
 
 def _matrix(text: Text) -> Table:
@@ -340,14 +232,11 @@ def _matrix(text: Text) -> Table:
             f"{text.name}: a matrix must be square, from row to column; this one has {n} rows and {width} columns "
             f"of numbers{' besides its labels' if layout.header or layout.side else ''}."
         )
-    names = rows[0] if layout.header else None
-    if names is not None and layout.short:
-        names = ["", *names]
-    values, labels = np.empty((n, n)), []
-    for i, (row, cells) in enumerate(text.body(layout.header, layout.short)):
-        if layout.side:
-            labels.append(cells[0])
-        values[i] = text.numbers(cells[layout.side :], row, int(layout.side), names)
+    names = [""] * layout.short + rows[0] if layout.header else None
+    texts, values = text.read(
+        [0] * layout.side, range(layout.side, text.width), layout.header, names, layout.short
+    )
+    labels = texts[0] if layout.side else []
     columns = labels if names is None else names[layout.side :]
     if layout.side and labels != columns:
         k = next(k for k in range(n) if labels[k] != columns[k])
@@ -360,73 +249,162 @@ def _matrix(text: Text) -> Table:
         )
     if columns:
         check_labels(columns, text.name)
-    return Table("matrix", text.name, values, columns or None)
+    return Table("matrix", text.name, values, columns or None, provenance=Provenance(text.name, "matrix"))
 
 
-def _edges(text: Text, columns: Sequence[str] | None) -> Table:
+def _long(
+    text: Text,
+    kind: str,
+    chosen: tuple[Any, Any, Any],
+    similarity: str | None,
+    where: dict[str, list[Any]],
+    header: bool | None,
+) -> Table:
+    """Read pairs or edges."""
     top, *rows = [cells for _, cells in text.head]
-    header = columns is not None or _edges_header(top, rows)
+    if header is None:
+        named = any(isinstance(column, str) and column != "auto" for column in chosen)
+        header = named or bool(where) or long_header(top, rows)
     names: list[Any] = top if header else list(range(text.width))
-    source, target, *lengths = columns if columns is not None else (None, None, "auto")
     try:
-        i, j, k = choose_columns(names, source, target, lengths[0] if lengths else None)
-    except ValueError as error:
+        word = "weight" if kind == "edges" else "value"
+        i, j, k = choose_columns(names, *chosen, similarity=similarity is not None, word=word)
+        filters = {find_column(names, name, "where"): wanted for name, wanted in where.items()}
+    except InputError as error:
         raise InputError(f"{text.name}: {error}") from error
-    ends: list[list[str]] = [[], []]
-    values: list[float] = []
-    for row, cells in text.body(header):
-        for list_of, column in zip(ends, (i, j), strict=True):
-            if not cells[column]:
-                raise InputError(f"{text.name}: row {row}, column {column + 1}: a node is missing.")
-            list_of.append(cells[column])
-        if k is not None:
-            values.append(text.number(cells[k], row, k, top if header else None))
-    integers = all(map(_is_integer, {*ends[0], *ends[1]}))
-    nodes: list[list[Any]] = [[int(end) for end in side] for side in ends] if integers else [*ends]
-    try:
-        graph = as_digraph((*nodes, np.array(values)) if k is not None else (nodes[0], nodes[1]))
-    except ValueError as error:
-        raise InputError(f"{text.name}: {error}") from error
-    return Table("edges", text.name, graph=graph)
+    texts, numbers = text.read([i, j, *filters], [] if k is None else [k], header, top if header else None)
+    for column, cells in zip((i, j), texts, strict=False):
+        if "" in cells:
+            raise InputError(
+                f"{text.name}: row {text.line(cells.index(''), header)}, column {column + 1}: a node is missing."
+            )
+    source, target = nodes_from_text(texts[0], texts[1])
+    values = None if k is None else numbers[:, 0]
+    roles = {"source": i, "target": j, **({} if k is None else {"value": k})}
+    facts = Provenance(
+        text.name, columns={role: str(names[c]) for role, c in roles.items()} if header else {}
+    )
+    if filters:
+        kept, said = rows_where(dict(zip(where, texts[2:], strict=True)), where)
+        source, target, values = source[kept], target[kept], None if values is None else values[kept]
+        facts = facts.having(remarks=[said])
+    if not len(source):
+        raise InputError(f"{text.name} holds no arcs or pairs{' with ' + said if filters else ''}.")
+    return long_table(text.name, kind, source, target, values, similarity, facts)
+
+
+def long_table(
+    name: str,
+    kind: str,
+    source: Array,
+    target: Array,
+    values: Array | None,
+    similarity: str | None,
+    facts: Provenance,
+) -> Table:
+    """Make a table of pairs or edges; if `kind` is "auto", find out which, and say so."""
+    if kind == "auto" and (values is None or similarity is not None):
+        kind = "edges" if values is None else "pairs"
+    elif kind == "auto":
+        assert values is not None
+        places = np.unique(np.concatenate([source, target]), return_inverse=True)
+        i, j = np.split(places[1], 2)
+        found = arcs_or_pairs(i, j, values, len(places[0]))
+        kind, facts = found.kind, facts.having(remarks=[found.sentence()])
+    if kind == "pairs" and values is None:
+        raise InputError(f"{name}: pairs need values; there are only two columns.")
+    facts = facts.having(kind=kind, counts_arcs=values is None)
+    return Table(kind, name, values, source=source, target=target, provenance=facts)
+
+
+def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]:
+    """Names of nodes: integers if all are written as Python writes them (not 007, +7 or 7_000), otherwise text."""
+    distinct = {*source, *target}
+    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name, re.ASCII) for name in distinct):
+        number = {name: int(name) for name in distinct}
+        return (np.array([number[name] for name in side], dtype=np.int64) for side in (source, target))  # type: ignore[return-value]
+    return np.array(source, dtype=object), np.array(target, dtype=object)
+
+
+def parse_where(where: Any) -> dict[str, list[Any]]:
+    """Values that count by column, from a dict or from text.
+
+    Examples
+    --------
+    >>> parse_where("year=2020"), parse_where({"year": [2019, 2020]})
+    ({'year': ['2020']}, {'year': [2019, 2020]})
+    """
+    if where is None:
+        return {}
+    if not isinstance(where, Mapping):
+        parts = [text.partition("=") for text in ([where] if isinstance(where, str) else where)]
+        if not all(name.strip() and mark for name, mark, _ in parts):
+            raise InputError(f"where must be like 'year=2020', got {where!r}.")
+        where = {name.strip(): value.strip() for name, _, value in parts}
+    return {
+        name: list(wanted) if isinstance(wanted, list | tuple | set) else [wanted]
+        for name, wanted in where.items()
+    }
+
+
+def rows_where(columns: Mapping[str, Sequence[Any]], where: Mapping[str, list[Any]]) -> tuple[Array, str]:
+    """Rows whose columns hold one of the values wanted, and how many these are in words.
+
+    Examples
+    --------
+    >>> rows_where({"year": ["2019", "2020"]}, {"year": [2020]})
+    (array([1]), 'year=2020 keeps 1 of 2 rows.')
+    """
+    kept = np.ones(len(next(iter(columns.values()))), dtype=bool)
+    for name, wanted in where.items():
+        texts = {_plain(value) for value in wanted}
+        kept &= np.array([_plain(value) in texts for value in columns[name]], dtype=bool)
+    said = ", ".join(f"{name}={'|'.join(map(str, wanted))}" for name, wanted in where.items())
+    return np.flatnonzero(kept), f"{said} keeps {int(kept.sum()):,} of {len(kept):,} rows."
+
+
+def _plain(value: Any) -> Any:
+    """Spell numbers in one way, so that 2020, "2020" and 2020.0 are the same."""
+    text = str(value).strip()
+    return float(text) if is_number(text, blank=False) and "," not in text else text
 
 
 def _points(text: Text) -> Table:
     header = text.head[0][1]
     try:
         found = point_columns(header)
-    except ValueError as error:
+    except InputError as error:
         raise InputError(f"{text.name}: {error}") from error
-    rows = list(text.body(header=True))
-    if not rows:
+    numbers = [*found.coordinates, *found.vectors]
+    others = [k for k in range(text.width) if k not in {*numbers, found.label}]
+    texts, values = text.read(
+        [*others, *([] if found.label is None else [found.label])], numbers, True, header
+    )
+    if not len(values):
         raise InputError(f"{text.name} has a header, but no points below it.")
-
-    def read(columns: list[int]) -> Array:
-        values = np.array([[text.number(cells[k], row, k, header) for k in columns] for row, cells in rows])
-        if not np.isfinite(values).all():
-            i, k = np.argwhere(~np.isfinite(values))[0]
-            cell = f'row {rows[i][0]}, column "{header[columns[k]]}"'
-            raise InputError(
-                f"{text.name}: {cell}: {rows[i][1][columns[k]]!r}, but points need finite numbers there."
-            )
-        return values
-
-    labels = None if found.label is None else [cells[found.label] for _, cells in rows]
+    if not np.isfinite(values).all():
+        i, k = np.argwhere(~np.isfinite(values))[0]
+        raise InputError(
+            f'{text.name}: row {text.line(i, True)}, column "{header[numbers[k]]}": {values[i, k]}, but points need finite '
+            "numbers there."
+        )
+    labels = None if found.label is None else texts[-1]
     if labels is not None:
         check_labels(labels, text.name)
-    used = {*found.coordinates, *found.vectors, found.label}
+    d = len(found.coordinates)
     return Table(
         "points",
         text.name,
-        read(found.coordinates),
+        values[:, :d],
         labels,
         columns=[header[k] for k in found.coordinates],
-        vectors=read(found.vectors) if found.vector_kind else None,
+        vectors=values[:, d:] if found.vector_kind else None,
         vector_kind=found.vector_kind,
         attributes={
-            header[k] or f"column {k + 1}": attribute(text, [(row, cells[k]) for row, cells in rows], k)
-            for k in range(text.width)
-            if k not in used
+            header[k] or f"column {k + 1}": attribute(text, [*enumerate(cells)], k)
+            for k, cells in zip(others, texts, strict=False)
         },
+        provenance=Provenance(text.name, "points"),
     )
 
 
@@ -435,70 +413,3 @@ def attribute(text: Text, cells: list[tuple[int, str]], column: int) -> Array:
     if all(is_number(cell) for _, cell in cells):
         return np.array([text.number(cell, row, column) for row, cell in cells])
     return np.array([cell for _, cell in cells])
-
-
-def _read_arrays(path: Path, suffix: str, kind: str) -> Table:
-    """Read a matrix, or edges, that numpy or scipy saved."""
-    require_file(path)
-    labels: list[str] | None = None
-    try:
-        found = np.load(path, allow_pickle=False)
-        if suffix == ".npz":
-            names = set(found.files)
-            if "json" in names:
-                raise InputError("it is a saved map, which is plotted and measured, not embedded again")
-            if {"format", "shape", "data"} <= names or {"src", "dst", "n_nodes"} <= names:
-                _require_kind(path.name, kind, "edges")
-                return Table("edges", path.name, graph=read_graph(path))
-            if "labels" in names and len(names) == 2:
-                labels = [str(label) for label in found["labels"].tolist()]
-                names.remove("labels")
-            if len(names) != 1:
-                raise InputError(
-                    f"one matrix was expected, possibly with an array 'labels'; found {found.files}"
-                )
-            found = found[names.pop()]
-    except (ValueError, OSError, EOFError, KeyError, zlib.error) as error:
-        raise InputError(f"{path.name} cannot be read as {suffix}: {str(error).rstrip('.')}.") from error
-    _require_kind(path.name, kind, "matrix")
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf":
-        raise InputError(
-            f"{path.name}: a square matrix of numbers was expected; found shape {found.shape} of {found.dtype}."
-        )
-    if labels is not None and len(labels) != len(found):
-        raise InputError(f"{path.name}: there are {len(labels)} labels for {len(found)} rows.")
-    return Table(
-        "matrix", path.name, found.astype(np.float32 if found.dtype == np.float32 else float), labels
-    )
-
-
-def _require_kind(name: str, asked: str, found: str) -> None:
-    if asked not in ("auto", found):
-        raise InputError(f"{name} holds {found}, not {asked} as kind={asked!r} says.")
-
-
-def _numbered(labels: Sequence[str]) -> bool:
-    return list(labels) in ([str(i + start) for i in range(len(labels))] for start in (0, 1))
-
-
-def _is_zero(cells: Sequence[str]) -> bool:
-    """Whether the one cell that is there is zero or missing."""
-    return all(cell.lower() in MISSING or re.fullmatch(r"[+-]?(0+[.,]?0*|[.,]0+)", cell) for cell in cells)
-
-
-def _edges_header(top: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first row of edges holds names; the rule is that of `finsler.graphs.readers.read_graph`."""
-    names = {cell.lower() for cell in top}
-    if names & SOURCE and names & TARGET:
-        return True
-    if (
-        not rows
-        or any(is_number(cell, blank=False) for cell in top)
-        or {*top} & {c for row in rows for c in row}
-    ):
-        return False
-    return any(all(is_number(cell, blank=False) for cell in column) for column in zip(*rows, strict=False))
-
-
-def _is_integer(cell: str) -> bool:
-    return bool(re.fullmatch(r"0|-?[1-9]\d*", cell, re.ASCII))

@@ -13,31 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from finsler.data.columns import FLOWS, LENGTHS, canonical, choose_columns
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError
-
-# Names by which a column of a table of arcs is recognized, in lower case.
-SOURCE = {"source", "src", "from", "origin", "tail"}
-TARGET = {"target", "dst", "to", "destination", "head"}
-# Attributes of arcs: lengths, where more is farther, and flows, where more is nearer.
-LENGTHS = {
-    "weight",
-    "length",
-    "distance",
-    "cost",
-    "travel_time",
-    "time",
-    "duration",
-    "minutes",
-    "seconds",
-    "hours",
-}
-FLOWS = {"flow", "flows", "count", "counts", "trips", "volume", "trade", "frequency", "passengers"}
-
-
-def canonical(name: Any) -> str:
-    """Spell a name in the one way in which names are compared."""
-    return str(name).lower().replace(" ", "_")
 
 
 class Arcs(NamedTuple):
@@ -161,7 +139,7 @@ def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, tar
             raise InputError("kind='adjacency': the index of the table must equal its columns.")
         return matrix_arcs(frame.to_numpy(), weight, list(frame.columns) if labels is None else labels)
     columns = list(frame.columns)
-    i, j, k = choose_columns(columns, source, target, weight)
+    i, j, k = choose_columns(columns, source, target, weight, word="weight")
     lengths = None if k is None else frame.iloc[:, k].to_numpy()
     arcs = arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)
     return arcs._replace(names=roles(columns, i, j, k))
@@ -215,46 +193,6 @@ def arcs_between(source: Any, target: Any, lengths: Any, labels: Iterable[Hashab
         raise InputError(f"the columns (source, target[, length]) differ in size: {sizes}.")
     codes, nodes = node_codes(np.stack([source, target], axis=1).ravel(), labels)  # row by row
     return Arcs(codes[::2], codes[1::2], lengths, len(nodes), nodes)
-
-
-def choose_columns(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[int, int, int | None]:
-    """Positions of the columns of sources, targets and lengths in a table of arcs."""
-
-    def find(wanted: Any, what: str) -> int:
-        if wanted in names:
-            return names.index(wanted)
-        if isinstance(wanted, int) and 0 <= wanted < len(names):
-            return wanted
-        raise InputError(f"{what}={wanted!r} is not a column; the columns are {names}.")
-
-    def recognize(known: set[str]) -> int | None:
-        return next((i for i, name in enumerate(names) if str(name).lower() in known), None)
-
-    if len(names) < 2:
-        raise InputError(f"a list of arcs needs two columns, source and target; found {names}.")
-    if (source is None) != (target is None):
-        raise InputError("give both source and target, or neither.")
-    i, j = recognize(SOURCE), recognize(TARGET)
-    if source is not None:
-        i, j = find(source, "source"), find(target, "target")
-    elif i is None or j is None:
-        i, j = 0, 1
-    if i == j:
-        raise InputError(f"source and target are the same column, {names[i]!r}.")
-    if weight is None:
-        return i, j, None
-    if weight != "auto":
-        return i, j, find(weight, "weight")
-    chosen = choose_attribute({name: 1 for k, name in enumerate(names) if k not in (i, j)}, 1)
-    k = None if chosen is None else names.index(chosen)
-    if k is None and len(names) == 3:
-        k = 3 - i - j
-    if k is None and len(names) > 3:
-        raise InputError(
-            f"which column holds the lengths? Give weight= one of {names[:20]}, or None to count arcs. "
-            "(A square table is a matrix, not a list of arcs; embed_matrix reads it.)"
-        )
-    return i, j, k
 
 
 def node_codes(ends: np.ndarray, labels: Iterable[Hashable] | None) -> tuple[np.ndarray, list[Any]]:

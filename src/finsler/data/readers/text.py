@@ -1,4 +1,8 @@
-"""Lines and cells of text tables: encodings, delimiters, decimal commas, and where a cell stands in the file."""
+"""Tables in text files: encodings, delimiters, decimal commas, and where a cell stands in the file.
+
+:class:`Text` finds out how a table is written and reads its columns. Large bodies that are nothing but cells are
+parsed by pandas, polars or pyarrow (see `finsler.data.readers.fast`), all others here, with the same result.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,37 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from finsler.data.readers import fast
 from finsler.errors import InputError
 
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist")
-GRAPHS = (".mtx", ".graphml")
-MISSING = {"", "na", "n/a", "nan", "null", "none"}
-_POINT = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|∞)", re.ASCII | re.IGNORECASE)
+MISSING = {"", "na", "n/a", "nan", "-nan", "+nan", "null", "none"}
+LONGEST = 100  # characters of a number
+# No part of these can match what another one matches, so that they never go back and forth over a long cell.
+_POINT = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|infinity|∞)", re.ASCII | re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_HEAD_ROWS, _HEAD_CHARACTERS = 101, 30_000  # that are looked at to find out how a table is written
+
+Array = NDArray[Any]
+
+
+class Body(NamedTuple):
+    """Columns of a table: cells as text, and as numbers (NaN where missing), one row each."""
+
+    texts: list[list[str]]
+    numbers: Array
 
 
 class Text:
-    """Rows of a text file: what cuts them into cells, how many there are, and the numbers in them.
+    """Rows of a text file: what cuts them into cells, how many there are, and what is in them.
 
     Parameters
     ----------
@@ -36,52 +54,72 @@ class Text:
         What messages call it.
     encoding : str, optional
         UTF-8 by default, or UTF-16 if there is a byte order mark of it.
+    delimiter : str, optional
+        A character, or " " for any blanks; found among tab, semicolon, comma, bar and blanks by default.
+
+    Attributes
+    ----------
+    n_rows, width : int
+        Number of rows, of which the first may hold names, and of the cells in most of the first rows.
+    head : list of (int, list of str)
+        The first rows: number of the line, and cells.
     """
 
-    def __init__(self, data: bytes, name: str, encoding: str | None = None):
-        self.name, self.data = name, data
-        self.encoding = encoding or ("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    def __init__(self, data: bytes, name: str, encoding: str | None = None, delimiter: str | None = None):
+        self.name, self.data = name, _as_utf8(data, name, encoding)
+        self.width = len(self.data) + 1
         self._marks: dict[str, str] = {}  # where a decimal point and a decimal comma were first seen
-        self._spare = 0  # empty columns at the end
-        try:
-            self.delimiter = _sniff(list(islice(filter(_holds_data, self._lines()), 100)))
-            # Python's float() takes 1_000 for a number, and does not know decimal commas.
-            self._careful = b"_" in data or (self.delimiter != "," and b"," in data)
-            self.n_rows, spare, widths = 0, len(data), Counter[int]()
-            for _, cells in self.rows():
-                self.n_rows += 1
-                widths[len(cells)] += 1
-                spare = min(spare, len(cells) - max(i for i, cell in enumerate(cells, 1) if cell))
-        except (UnicodeError, LookupError) as error:
-            known = self.encoding.removesuffix("-sig").upper()
-            raise InputError(
-                f"{name} is not text in {known} ({error}). Save it as UTF-8, or give encoding=, perhaps 'cp1252'."
-            ) from error
-        if not self.n_rows:
+        self._ascii = self.data.isascii()
+        lines = list(_first(filter(_holds_data, self._lines()), len))
+        self._address = bool(lines) and _is_address(lines[0], delimiter)
+        self.delimiter = delimiter or _sniff(lines[self._address :])
+        if len(self.delimiter) != 1:
+            raise InputError(f"delimiter must be one character, got {delimiter!r}.")
+        self.head = list(_first(self.rows(), lambda row: sum(map(len, row[1]))))
+        if not self.head:
             raise InputError(f"{name} holds no rows.")
-        self._spare = spare
-        self.width = widths.most_common(1)[0][0] - spare
-        self.head = list(islice(self.rows(), 101))
+        rows = [cells for _, cells in self.head]
+        spare = min(len(cells) - max(i for i, cell in enumerate(cells, 1) if cell) for cells in rows)
+        self.width = table_width(rows) - spare
+        self.head = [(row, cells[: len(cells) - spare]) for row, cells in self.head]
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows that hold anything."""
+        if self._grid is not None:
+            return self._grid.n_lines
+        if b'"' in self.data:
+            return sum(1 for _ in self.rows())
+        cells = _by_blanks if self.delimiter == " " else str.split
+        return sum(
+            any(map(str.strip, cells(line, self.delimiter))) for line in filter(_holds_data, self._lines())
+        ) - int(self._address)
+
+    @cached_property
+    def _grid(self) -> fast.Grid | None:
+        return fast.find_grid(self.data, self.delimiter, self.width, self.head[0][0], LONGEST)
 
     def _lines(self) -> IO[str]:
-        return io.TextIOWrapper(io.BytesIO(self.data), encoding=self.encoding, newline="")
+        return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Cells of each row that has any, without blanks around them, and the number of its (first) line."""
-        start, at_start = 0, True
+        start, at_start, skip = 0, True, self._address
 
         def content() -> Iterator[str]:
-            nonlocal start, at_start
+            nonlocal start, at_start, skip
             for number, line in enumerate(self._lines(), 1):
                 if at_start:  # inside a quoted cell nothing is a comment
                     if not _holds_data(line):
                         continue
+                    if skip:
+                        skip = False
+                        continue
                     start, at_start = number, False
                 yield _by_tabs(line) if self.delimiter == " " else line
 
-        reader = csv.reader(
-            content(), delimiter="\t" if self.delimiter == " " else self.delimiter, strict=True
-        )
+        delimiter = "\t" if self.delimiter == " " else self.delimiter
+        reader = csv.reader(content(), delimiter=delimiter, strict=True)
         while True:
             at_start = True
             try:
@@ -90,8 +128,10 @@ class Text:
                 return
             except csv.Error as error:
                 raise InputError(f"{self.name}: row {start}: {error}.") from error
+            while len(cells) > self.width and not cells[-1]:
+                cells.pop()
             if any(cells):
-                yield start, cells[: len(cells) - self._spare]
+                yield start, cells
 
     def body(self, header: bool, short: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Rows below the header, all as wide as most are; only a ``short`` header may be one cell narrower."""
@@ -103,28 +143,80 @@ class Text:
             if i >= header:
                 yield row, cells
 
-    def numbers(self, cells: list[str], row: int, first: int, names: Sequence[str] | None) -> list[float]:
-        """Numbers of consecutive cells, of which the first is in column ``first`` (from 0)."""
-        if not self._careful:
+    def read(
+        self,
+        texts: Sequence[int],
+        numbers: Sequence[int],
+        header: bool,
+        names: Sequence[str] | None = None,
+        short: bool = False,
+    ) -> Body:
+        """Read columns below the header: some as text, some as numbers.
+
+        Parameters
+        ----------
+        texts, numbers : sequence of int
+            Positions of the columns.
+        header : bool
+            Whether the first row holds names.
+        names : sequence of str, optional
+            What messages call the columns; their numbers by default.
+        short : bool
+            Whether the header lacks a cell above the first column.
+        """
+        grid = self._grid
+        if grid is not None and grid.first_width == self.width - short:
+            found = grid.numbers(list(numbers), self._decimal(numbers, header), header)
+            if found is not None:
+                return Body([grid.texts(k, header) for k in texts], found)
+        columns: list[list[str]] = [[] for _ in texts]
+        rows: list[Array] = []
+        consecutive = list(numbers) == list(range(numbers[0], numbers[-1] + 1)) if len(numbers) else False
+        for row, cells in self.body(header, short):
+            for column, k in zip(columns, texts, strict=True):
+                column.append(cells[k])
+            wanted = cells[numbers[0] : numbers[-1] + 1] if consecutive else [cells[k] for k in numbers]
+            rows.append(np.array(self.numbers(wanted, row, numbers, names)))
+        return Body(columns, np.array(rows).reshape(len(rows), len(numbers)))
+
+    def _decimal(self, numbers: Sequence[int], header: bool) -> str:
+        if self.delimiter == ",":
+            return "."
+        cells = (cells[k] for _, cells in self.head[header:] for k in numbers if k < len(cells))
+        return "," if any(map(_COMMA.fullmatch, cells)) else "."
+
+    def numbers(
+        self, cells: Sequence[str], row: int, columns: Sequence[int], names: Sequence[str] | None
+    ) -> list[float]:
+        """Numbers of some cells of a row."""
+        # Python's float() also takes 1_000 and the digits of all scripts.
+        plain = self._ascii or all(map(str.isascii, cells))
+        if plain and len(max(cells, key=len, default="")) <= LONGEST and "_" not in "".join(cells):
             try:
-                return list(map(float, cells))
+                found = list(map(float, cells))
             except ValueError:
                 pass
-        return [self.number(cell, row, first + k, names) for k, cell in enumerate(cells)]
+            else:
+                if self.delimiter != "," and "." not in self._marks:
+                    for cell, k in zip(cells, columns, strict=True):
+                        self.number(cell, row, k, names)  # which takes note of the decimal point
+                return found
+        return [self.number(cell, row, k, names) for cell, k in zip(cells, columns, strict=True)]
 
     def number(self, cell: str, row: int, column: int, names: Sequence[str] | None = None) -> float:
         """Number in a cell; NaN if it is missing."""
         if cell.lower() in MISSING:
             return np.nan
         place = f"row {row}, column " + (f"{column + 1}" if names is None else f'"{names[column]}"')
-        mark = "." if _POINT.fullmatch(cell) else ","
-        if mark == "," and (self.delimiter == "," or not _COMMA.fullmatch(cell)):
+        mark = "." if _matches(_POINT, cell) else ","
+        if mark == "," and (self.delimiter == "," or not _matches(_COMMA, cell)):
             why = (
                 "commas separate the cells of this file, so write decimals with a point, thousands without a mark"
-                if _COMMA.fullmatch(cell)
+                if _matches(_COMMA, cell)
                 else "write plain numbers without units, and leave a cell empty where none is known"
             )
-            raise InputError(f"{self.name}: {place}: {cell!r} is not a number; {why}.")
+            shown = cell if len(cell) <= LONGEST else cell[:LONGEST] + "..."
+            raise InputError(f"{self.name}: {place}: {shown!r} is not a number; {why}.")
         if mark in cell:
             self._marks.setdefault(mark, f"{cell!r} in {place}")
             if len(self._marks) > 1:
@@ -133,8 +225,14 @@ class Text:
                 )
         return float(cell.replace(",", ".").replace("∞", "inf"))
 
+    def line(self, i: int, header: bool, short: bool = False) -> int:
+        """Number of the line of row ``i`` below the header, for messages."""
+        return next(islice(self.body(header, short), i, None))[0]
 
-def read_text(source: str | os.PathLike[str] | IO[bytes], encoding: str | None = None) -> Text:
+
+def read_text(
+    source: str | os.PathLike[str] | IO[bytes], encoding: str | None = None, delimiter: str | None = None
+) -> Text:
     """Open a text file, packed by gzip or not, or what a binary file object holds."""
     if isinstance(source, str | os.PathLike):
         require_file(Path(source))
@@ -150,14 +248,25 @@ def read_text(source: str | os.PathLike[str] | IO[bytes], encoding: str | None =
         raise InputError(f"{name} is empty.")
     if b"\0" in data[:4096] and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and encoding is None:
         raise InputError(f"{name} is not a text file. Export it as CSV.")
-    return Text(data, name, encoding)
+    return Text(data, name, encoding, delimiter)
 
 
 def is_number(cell: str, *, blank: bool = True) -> bool:
     """Whether a cell holds a number, with a decimal point or comma, or (with ``blank``) says that it is missing."""
     if cell.lower() in MISSING:
         return blank
-    return bool(_POINT.fullmatch(cell) or _COMMA.fullmatch(cell))
+    return _matches(_POINT, cell) or _matches(_COMMA, cell)
+
+
+def number_share(rows: Sequence[Sequence[str]]) -> float:
+    """Share of numbers among the cells that are not empty."""
+    cells = [cell.strip() for row in rows for cell in row if cell.strip()]
+    return sum(map(is_number, cells)) / max(1, len(cells))
+
+
+def table_width(rows: Sequence[Sequence[str]]) -> int:
+    """Most common number of cells."""
+    return Counter(map(len, rows)).most_common(1)[0][0]
 
 
 def require_file(path: Path) -> None:
@@ -175,39 +284,93 @@ def suffix_of(path: Path) -> str:
     return "".join([suffix for suffix in map(str.lower, path.suffixes) if suffix != ".gz"][-1:])
 
 
+def _as_utf8(data: bytes, name: str, encoding: str | None) -> bytes:
+    """Check the encoding, and give the same text in UTF-8 without a byte order mark."""
+    if encoding is None and data.isascii():
+        return data
+    if encoding is None:
+        encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    try:
+        text = data.decode(encoding)
+    except (UnicodeError, LookupError) as error:
+        raise InputError(
+            f"{name} is not text in {encoding.upper()} ({error}). Save it as UTF-8, or give encoding=, perhaps 'cp1252'."
+        ) from error
+    if encoding != "utf-8":
+        data = text.encode()
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _first(items: Iterator[Any], size: Any) -> Iterator[Any]:
+    """Some at the start: enough to find out how a table is written, and no more than that takes."""
+    total = 0
+    for i, item in enumerate(islice(items, _HEAD_ROWS)):
+        yield item
+        total += size(item)
+        if i >= 4 and total > _HEAD_CHARACTERS:
+            return
+
+
+def _matches(pattern: re.Pattern[str], cell: str) -> bool:
+    return len(cell) <= LONGEST and pattern.fullmatch(cell) is not None
+
+
 def _holds_data(line: str) -> bool:
-    """Whether a line is more than blanks, a comment, or the address of a web page (as SNAP has it)."""
-    start = line.lstrip()
-    return start[:1] not in ("", "#", "%") and not re.fullmatch(r"https?://[^\s,;]+", start.rstrip())
+    """Whether a line is more than blanks or a comment."""
+    return line.lstrip()[:1] not in ("", "#", "%")
+
+
+def _is_address(line: str, delimiter: str | None) -> bool:
+    """Whether a line holds the address of a web page and nothing else (as SNAP's first lines do), so that it is no row."""
+    cell = line.strip()
+    return bool(re.fullmatch(r"https?://[^\s,;]+", cell)) and (delimiter is None or delimiter not in cell)
 
 
 def _by_tabs(line: str) -> str:
     """Put tabs for the blanks between cells; those within quotes stay."""
+    if '"' not in line:
+        return "\t".join(line.split())
     return re.sub(r'("(?:[^"]|"")*")|\s+', lambda match: match[1] or "\t", line.strip())
+
+
+def _by_blanks(line: str, delimiter: str) -> list[str]:
+    return line.split()
 
 
 def _sniff(lines: list[str]) -> str:
     """Find the delimiter that cuts most lines into the same number of cells, and most of them into numbers."""
-    best, found = (-1.0, 0), ","
-    for rank, delimiter in enumerate("\t;,| "):
-        cut = list(map(_by_tabs, lines)) if delimiter == " " else lines
+    cut: dict[str, list[list[str]]] = {}
+    alike: dict[str, int] = {}  # lines
+    for delimiter in "\t;,| ":
         try:
-            rows = [row for row in csv.reader(cut, delimiter="\t" if delimiter == " " else delimiter) if row]
+            pieces = map(_by_tabs, lines) if delimiter == " " else iter(lines)
+            rows = [
+                row for row in csv.reader(pieces, delimiter="\t" if delimiter == " " else delimiter) if row
+            ]
         except csv.Error:
             continue
         width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
-        score = (number_share(rows), -rank)
-        if width > 1 and 2 * count >= len(rows) and score > best:
-            best, found = score, delimiter
-    return found
+        if width > 1 and 2 * count >= len(rows):
+            cut[delimiter], alike[delimiter] = rows, count
+    # a;b;1,5 is cut by the comma, too, but there it stands for a decimal point.
+    if "," in cut and any(
+        _decimal_commas(rows, 3 if mark == " " else 2) for mark, rows in cut.items() if mark != ","
+    ):
+        del cut[","]
+    if len(cut) < 2:
+        return next(iter(cut), ",")
+    return max(cut, key=lambda delimiter: (number_share(cut[delimiter]), alike[delimiter]))
 
 
-def number_share(rows: Sequence[Sequence[str]]) -> float:
-    """Share of numbers among the cells that are not empty."""
-    cells = [cell.strip() for row in rows for cell in row if cell.strip()]
-    return sum(map(is_number, cells)) / max(1, len(cells))
-
-
-def table_width(rows: Sequence[Sequence[str]]) -> int:
-    """Most common number of cells."""
-    return Counter(map(len, rows)).most_common(1)[0][0]
+def _decimal_commas(rows: list[list[str]], width: int) -> bool:
+    """Whether all rows have as many cells, and all commas in them, but for a header, stand in numbers."""
+    with_comma = [cell.strip() for row in rows[1:] or rows for cell in row if "," in cell]
+    whole = all(
+        len(cell) <= LONGEST and re.fullmatch(r"[+-]?\d*,\d+(e[+-]?\d+)?", cell, re.I) for cell in with_comma
+    )
+    return (
+        bool(with_comma)
+        and whole
+        and {len(row) for row in rows} <= {len(rows[-1])}
+        and len(rows[-1]) >= width
+    )

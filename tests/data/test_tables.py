@@ -1,0 +1,184 @@
+"""Tables from files: what they hold, and where they are wrong."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from finsler.data.readers import fast
+from finsler.data.tables import parse_where, read_table, rows_where
+from finsler.errors import InputError
+
+
+def table(content, *args, **options):
+    return read_table(io.BytesIO(content.encode()), *args, **options)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ",A,B\nA,0,1.5\nB,2,0\n",
+        "A,B\n0,1.5\n2,0\n",
+        "A,0,1.5\nB,2,0\n",
+        "A B\nA 0 1.5\nB 2 0\n",
+        "to;A;B\nA;0;1,5\nB;2,0;0\n",
+        "# km\n\tA\tB\nA\t\t1.5\nB\t2\t\n",
+        '"","A","B"\n"A",0,1.5\n"B",2,0\n',
+    ],
+)
+def test_matrices(content):
+    found = table(content, "matrix")
+    assert found.labels == ["A", "B"]
+    np.testing.assert_array_equal(np.nan_to_num(found.values), [[0, 1.5], [2, 0]])
+
+
+def test_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(3, dtype=np.float32))
+    assert read_table(tmp_path / "a.npy").values.dtype == np.float32
+    np.savez(tmp_path / "a.npz", D=np.eye(2), labels=["a", "b"])
+    assert read_table(tmp_path / "a.npz").labels == ["a", "b"]
+    np.savez(tmp_path / "b.npz", json=np.eye(2))
+    with pytest.raises(InputError, match="a saved map"):
+        read_table(tmp_path / "b.npz")
+    with pytest.raises(InputError, match="kind='points'"):
+        read_table(tmp_path / "a.npy", "points")
+    (tmp_path / "junk.npz").write_bytes(b"PK\x03\x04junk")
+    with pytest.raises(InputError, match=r"junk\.npz cannot be read"):
+        read_table(tmp_path / "junk.npz")
+
+
+TIMES = (
+    "year,Origin,Destination,Seconds\n2019,a,b,1\n2020,a,b,2\n2020,b,a,3\n2020,b,c,4\n2020,c,a,5\n2020,c,b,\n"
+)
+
+
+def test_pairs():
+    found = table(TIMES, "pairs", where="year=2020")
+    assert (found.source.tolist(), found.target.tolist()) == (list("abbcc"), list("bacab"))
+    np.testing.assert_array_equal(found.values, [2, 3, 4, 5, np.nan])
+    facts = found.provenance
+    assert facts.columns == {"source": "Origin", "target": "Destination", "value": "Seconds"}
+    assert "5 of 6 rows" in facts.remarks[0]
+    assert found.describe().startswith("stdin: 5 pairs of 3 places, the others missing. year=2020")
+    with pytest.raises(InputError, match="holds no arcs or pairs"):
+        table(TIMES, "pairs", where={"year": 1999})
+    with pytest.raises(InputError, match="where='month' is not a column"):
+        table(TIMES, "pairs", where="month=3")
+
+
+def test_what_was_decided_is_said():
+    rng = np.random.default_rng(0)
+    rows = [
+        f"p{i},p{j},{rng.uniform(1, 2)}"
+        for i in range(12)
+        for j in range(12)
+        if i != j and rng.random() < 0.6
+    ]
+    found = table("from,to,minutes\n" + "\n".join(rows))
+    assert found.kind == found.provenance.kind == "pairs"
+    assert "kind='edges'" in found.describe()
+    assert table("from,to,minutes\n" + "\n".join(rows), "edges").provenance.remarks == ()
+    ring = table("from,to,minutes\n" + "\n".join(f"{i},{(i + 1) % 30},1" for i in range(30)))
+    assert ring.kind == "edges"
+    assert "kind='pairs'" in ring.describe()
+    assert ring.source.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ["flow", "trips", "VALUE", "n"])
+def test_flows_need_a_similarity(name):
+    content = f"from,to,{name}\na,b,1\nb,a,9\nb,c,1\nc,a,2\n"
+    for kind in ("auto", "pairs", "edges"):
+        with pytest.raises(InputError, match="similarity="):
+            table(content, kind)
+    assert table(content, similarity="gravity").kind == "pairs"
+    assert table(content, "edges", value=name).values.tolist() == [1, 9, 1, 2]
+
+
+def test_edges_without_lengths():
+    found = table("a b\nb c\nc a\n")
+    assert (found.kind, found.values, found.provenance.counts_arcs) == ("edges", None, True)
+    with pytest.raises(InputError, match="pairs need values"):
+        table("a b\nb c\nc a\n", "pairs")
+    with pytest.raises(InputError, match="row 3, column 2: a node is missing"):
+        table("from,to\na,b\nb,\n")
+
+
+def test_points():
+    content = "name,x,y,u,v,depth,kind\nA,0,1,0.5,0,7,sea\nB,1,1,0.5,0,,lake\n"
+    found = table(content)
+    assert (found.kind, found.labels, found.columns, found.vector_kind) == (
+        "points",
+        ["A", "B"],
+        ["x", "y"],
+        "current",
+    )
+    np.testing.assert_array_equal(found.attributes["depth"], [7, np.nan])
+    assert found.attributes["kind"].tolist() == ["sea", "lake"]
+    with pytest.raises(InputError, match='row 3, column "y"'):
+        table(content.replace("B,1,1", "B,1,nan"))
+    with pytest.raises(InputError, match="no points below"):
+        table("x,y,u,v\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "words"),
+    [
+        (["graph"], {}, "kind"),
+        (["matrix"], {"where": "a=1"}, "for pairs and edges"),
+        (["pairs"], {"where": "year"}, "where must be like"),
+        (["pairs"], {"delimiter": "ab"}, "delimiter"),
+    ],
+)
+def test_options_that_do_not_go_together(args, options, words):
+    with pytest.raises(InputError, match=words):
+        table("from,to,km\na,b,1\n", *args, **options)
+
+
+def test_unknown_suffixes(tmp_path):
+    (tmp_path / "a.xyz").write_text("from,to,km\na,b,1\n")
+    with pytest.raises(InputError, match=r"the suffix \.xyz"):
+        read_table(tmp_path / "a.xyz")
+    assert read_table(tmp_path / "a.xyz", "edges").values.tolist() == [1]
+    (tmp_path / "a.mtx").write_text("%%\n")
+    with pytest.raises(InputError, match="read_graph"):
+        read_table(tmp_path / "a.mtx")
+
+
+def test_rows_where():
+    assert parse_where(["a=1", "b = x=y"]) == {"a": ["1"], "b": ["x=y"]}
+    kept, _ = rows_where({"a": [1.0, "1", 2, "x"]}, {"a": [1, "x"]})
+    assert kept.tolist() == [0, 1, 3]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.text("abcäöü .,'", min_size=1, max_size=5).map(str.strip).filter(bool),
+        min_size=4,
+        max_size=6,
+        unique=True,
+    ),
+    st.sampled_from(",;\t"),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_matrices_survive(labels, delimiter, quickly, random):
+    n = len(labels)
+    values = np.array([[0 if i == j else random.uniform(0, 1e6) for j in range(n)] for i in range(n)])
+    labels = [f"p{label}" for label in labels]
+    lines = [
+        ["", *labels],
+        *([label, *map(repr, row)] for label, row in zip(labels, values.tolist(), strict=True)),
+    ]
+    quote = '"' if any(delimiter in label for label in labels) else ""
+    content = "\n".join(delimiter.join(f"{quote}{cell}{quote}" for cell in line) for line in lines)
+    old = fast.LOADED
+    fast.LOADED = 0 if quickly else old
+    try:
+        found = table(content)
+    finally:
+        fast.LOADED = old
+    assert (found.kind, found.labels) == ("matrix", labels)
+    np.testing.assert_array_equal(found.values, values)
