@@ -14,7 +14,7 @@ __all__, __getattr__, __dir__ = exports(
         "estimators.mds": ["FinslerMDS"],
         "estimators.isomap": ["FinslerIsomap"],
         "embedding": ["Embedding"],
-        "recipes": ["embed_matrix", "embed_graph", "embed_points"],
+        "recipes": ["embed_matrix", "embed_pairs", "embed_graph", "embed_points"],
         "report": ["asymmetry_report"],
         "geometry.randers": ["randers_distances"],
         "models.compare": ["compare_models"],

@@ -16,6 +16,7 @@ from finsler.learn.links import LinkPredictor as LinkPredictor
 from finsler.models.compare import compare_models as compare_models
 from finsler.recipes import embed_graph as embed_graph
 from finsler.recipes import embed_matrix as embed_matrix
+from finsler.recipes import embed_pairs as embed_pairs
 from finsler.recipes import embed_points as embed_points
 from finsler.report import asymmetry_report as asymmetry_report
 

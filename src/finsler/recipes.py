@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from finsler.data.matrix import LARGEST, as_dissimilarities
+from finsler.data.pairs import pairs_to_dissimilarities
 from finsler.data.tables import read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_choice
@@ -97,6 +98,79 @@ def embed_matrix(
         values, labels = table.values, table.labels if labels is None else labels
     data = as_dissimilarities(values, weights, labels=labels, missing=missing)
     return mds.fit(data).result_
+
+
+def embed_pairs(
+    table: Any,
+    *,
+    source: Any = None,
+    target: Any = None,
+    value: Any = None,
+    similarity: str | None = None,
+    zeros: str = "missing",
+    missing: str = "mask",
+    aggregate: str | None = None,
+    where: Any = None,
+    n_components: int = 2,
+    alpha: float | str = "auto",
+    encoding: str | None = None,
+    **options: Any,
+) -> Embedding:
+    """Map measured pairs in a long table: origin, destination, seconds. No paths: a pair that is not there is missing.
+
+    Parameters
+    ----------
+    table : DataFrame, dict of columns, list of tuples, or path of a file
+        A frame of pandas, polars or pyarrow; tuples are (source, target, value).
+    source, target, value : names or positions of columns, optional
+        Otherwise recognized by their names (from and to, origin and destination, i and j ...; seconds, minutes,
+        distance, cost ...). A column that is called like a flow (trips, count, trade ...) is refused unless
+        `similarity` says that it is one, or `value` names it.
+    similarity : {"gravity", "transition", "rank", "linear"}, optional
+        How values that are flows or similarities, where more means nearer, become dissimilarities; see
+        :func:`~finsler.data.similarities.dissimilarities_from`.
+    zeros : {"missing", "pseudocount", "keep"}
+        What a flow of zero says; goes with `similarity`.
+    missing : {"mask", "raise", "hinge"}
+        Absent pairs are left out, or refused; with "hinge", infinite values mean "at least as far as the largest".
+    aggregate : {"mean", "sum", "min", "max", "median", "first", "last"}, optional
+        How several values of one pair become one; otherwise they are refused.
+    where : dict, or text such as "year=2020", optional
+        Rows that count.
+    n_components : int
+        Dimension of the map, the height included.
+    alpha : float in [0, 1) or "auto"
+        Strength of the drift; "auto" fits it to the data.
+    encoding : str, optional
+        Encoding of a text file, if not UTF-8.
+    **options
+        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    >>> from finsler import embed_pairs
+    >>> minutes = [("a", "b", 5.0), ("b", "a", 7.0), ("b", "c", 4.0), ("c", "a", 6.0)]
+    >>> trips = embed_pairs(minutes)
+    >>> trips.labels
+    ['a', 'b', 'c']
+    """
+    data = pairs_to_dissimilarities(
+        table,
+        similarity=similarity,
+        zeros=zeros,
+        missing=missing,
+        aggregate=aggregate,
+        source=source,
+        target=target,
+        value="auto" if value is None else value,
+        where=where,
+        encoding=encoding,
+    )
+    return FinslerMDS(n_components, alpha=alpha, **options).fit(data).result_
 
 
 def embed_graph(

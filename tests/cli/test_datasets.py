@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("typer")
 from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours
+from finsler.graphs.readers import open_file
 
 from helpers import done, mistake, real_file
 
@@ -34,4 +35,4 @@ def test_datasets_as_edges(tmp_path, monkeypatch):
     monkeypatch.setenv("FINSLER_DATA", str(raw))
     assert done("datasets", "fetch", "cora").stdout == f"{raw / 'cora.zip'}\n"
     done("datasets", "fetch", "cora", "--out", tmp_path / "cora.csv")
-    assert read_table(tmp_path / "cora.csv").graph.n_arcs == 5429
+    assert open_file(tmp_path / "cora.csv").graph.n_arcs == 5429

@@ -201,13 +201,15 @@ def test_edges(tmp_path):
             {"unreachable": "hinge", "weighting": "inverse"},
         ),
     ):
-        result = done("embed", file, "--alpha", "0.3", *options, "--out", npz, "--force")
-        expected = embed_graph(arcs, alpha=0.3, random_state=0, **arguments)
+        result = done("embed", file, "--kind", "edges", "--alpha", "0.3", *options, "--out", npz, "--force")
+        expected = embed_graph(file, alpha=0.3, random_state=0, **arguments)
         found = finsler.Embedding.load(npz)
         assert found.labels == expected.labels
         assert found.message == expected.message
         np.testing.assert_allclose(found.coordinates, expected.coordinates, atol=1e-9)
-    assert result.stderr.startswith("streets.csv: edges of a digraph with 5 nodes, 7 arcs, lengths 1 to 3\n")
+    said = "streets.csv: edges of a digraph with 5 nodes, 7 arcs, lengths 1 to 3 (minutes)"
+    assert result.stderr.startswith(said + "\n")
+    assert done("embed", file, "--out", "-").stderr.startswith(said + ". Taken for arcs")
     assert "4 ordered pairs without a path" in result.stderr
     assert "unreachable='mask'" in mistake("embed", file, "--unreachable", "raise", "--json")
     piped = done("embed", "-", "--out", "-", "--alpha", "0.3", input=file.read_text())
@@ -309,7 +311,7 @@ def test_a_tour(tmp_path, real):
         (SMALL.replace("B,2,0,2,4", "B,,,,"), "contains NaN or infinity"),
         ("", "small.csv is empty."),
         ("a,b,c,d\ne,f,g,h\n", "kind='matrix'"),
-        ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "weight= one of"),
+        ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "source, target: which columns"),
         ("a,b\nc,d\n", "unreachable='largest'"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
         ("x,y,u,v\n0,0,0,0\n", "points need neighbors"),
@@ -340,7 +342,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--out", "old.npz"], "--out: old.npz: it exists already; --force replaces it."),
         (["embed", "small.csv", "--out", "folder.npz"], "is a folder; name a file"),
         (["embed", "small.csv", "--out", "-", "--json"], "both write to stdout"),
-        (["embed", "small.csv", "--json", "--kind", "graph"], "'graph' is not one of auto, matrix, edges, points. Try"),
+        (["embed", "small.csv", "--json", "--kind", "graph"], "is not one of auto, matrix, pairs, edges, points. Try"),
         (["embed", "small.csv", "--json", "--alpha", "1.5"], "'1.5' is neither auto nor a number"),
         (["embed", "small.csv", "--json", "--dim", "0"], "--n-components"),
         (["embed", "small.csv", "--json", "--dim", "9"], "n_components=9 needs at least as many points"),

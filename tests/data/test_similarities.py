@@ -246,7 +246,7 @@ BAD = [
         r"from 0 \('a'\) to 1 \('b'\) it is 6, to itself 5",
     ),
     ([[0, 6, 1], [3, 9, 1], [1, 1, 4]], {"transform": "linear", "diagonal": "use"}, "to itself 0"),
-    (SINGLE, {"transform": "log"}, "transform must be one of gravity, transition, rank, linear; got 'log'"),
+    (SINGLE, {"transform": "log"}, "transform must be .*'gravity'.*got 'log'"),
     (SINGLE, {"zeros": "drop"}, "zeros must be"),
     (SINGLE, {"zeros": "pseudocount", "pseudocount": 0}, "pseudocount must be positive"),
     (SINGLE, {"exponent": 0}, "exponent must be positive"),
@@ -261,7 +261,7 @@ def test_bad_input_is_named(counts, options, match):
 
 
 def test_an_option_of_another_transform_is_refused():
-    with pytest.raises(TypeError, match=r"rank.*exponent"):
+    with pytest.raises(TypeError, match=r"exponent.*rank"):
         dissimilarities_from(SINGLE, transform="rank", exponent=1)
 
 

@@ -17,8 +17,9 @@ from finsler.data.matrix import (
     Dissimilarities,
     as_dissimilarities,
 )
+from finsler.data.pairs import pairs_to_dissimilarities, place_codes
 from finsler.data.point_tables import read_attributes
-from finsler.data.similarities import dissimilarities_from
+from finsler.data.similarities import from_similarities
 from finsler.data.tables import Table, read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError
@@ -28,6 +29,7 @@ from finsler.geometry.randers import randers_distances
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
+from finsler.graphs.readers import open_file
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 
@@ -63,15 +65,9 @@ class Reading:
         """Options of a command."""
         return cls(**{**given(context, *(field.name for field in fields(cls))), **fixed})
 
-    @property
-    def columns(self) -> list[str] | None:
-        """Names of the columns of edges, if given."""
-        if self.source is None and self.target is None:
-            return None
-        if self.source is None or self.target is None:
-            lost = "source" if self.source is None else "target"
-            raise InputError("--source and --target go together.", argument=lost)
-        return [self.source, self.target, *([] if self.weight is None else [self.weight])]
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Those of the named options that the user gave."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     @property
     def verbose(self) -> bool | str:
@@ -81,23 +77,24 @@ class Reading:
 
 # Which options go with which kinds of tables.
 _GOES_WITH = {
-    "similarity": ("matrix",),
-    "zeros": ("matrix",),
-    "diagonal": ("matrix",),
-    "missing": ("matrix",),
+    "similarity": ("matrix", "pairs"),
+    "zeros": ("matrix", "pairs"),
+    "diagonal": ("matrix", "pairs"),
+    "missing": ("matrix", "pairs"),
     "unreachable": ("edges", "points"),
     "connection": ("edges",),
     "hops": ("edges",),
     "n_neighbors": ("points",),
-    "source": ("edges",),
-    "target": ("edges",),
-    "weight": ("edges",),
+    "source": ("edges", "pairs"),
+    "target": ("edges", "pairs"),
+    "weight": ("edges", "pairs"),
 }
 
 
 def read_input(file: str, reading: Reading) -> Table:
     """Read the file (``-`` is stdin), say what it is, and refuse options that do not go with it."""
-    table = read_table(stdin_or(file), reading.kind, columns=reading.columns, encoding=reading.encoding)
+    chosen = reading.chosen("source", "target", "similarity", "encoding")
+    table = open_file(stdin_or(file), reading.kind, value=reading.weight or "auto", **chosen)
     if not reading.quiet:
         say(table.describe())
     for option, kinds in _GOES_WITH.items():
@@ -121,6 +118,8 @@ def report_data(table: Table, reading: Reading) -> Digraph | Dissimilarities:
         return table.graph
     if table.kind == "points":
         return _point_distances(table, reading)
+    if table.kind == "pairs":
+        return _pair_distances(table, replace(reading, missing="mask"))
     return _matrix_distances(table, replace(reading, missing="mask"))
 
 
@@ -132,6 +131,8 @@ def prepare(table: Table, reading: Reading) -> Dissimilarities:
         data = _matrix_distances(table, reading)
     elif table.kind == "points":
         data = _point_distances(table, reading)
+    elif table.kind == "pairs":
+        data = _pair_distances(table, reading)
     else:
         data = graph_distances(
             table.graph,
@@ -150,6 +151,13 @@ def prepare(table: Table, reading: Reading) -> Dissimilarities:
     return data
 
 
+def _pair_distances(table: Table, reading: Reading) -> Dissimilarities:
+    diagonal = "use" if reading.diagonal == "use" else "ignore"
+    return pairs_to_dissimilarities(
+        table, diagonal=diagonal, **reading.chosen("similarity", "zeros", "missing")
+    )
+
+
 def _matrix_distances(table: Table, reading: Reading) -> Dissimilarities:
     assert table.values is not None
     if reading.diagonal == "use" and not reading.similarity:
@@ -164,27 +172,14 @@ def _matrix_distances(table: Table, reading: Reading) -> Dissimilarities:
     return replace(data, provenance=facts)
 
 
-class _Frame:
-    """As much of a DataFrame as it takes for labels to appear in messages."""
-
-    def __init__(self, values: Any, index: list[Any], columns: list[Any]):
-        self.values, self.index, self.columns = values, index, columns
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        return np.array(self.values, dtype=dtype)
-
-
 def _from_counts(table: Table, reading: Reading) -> Array:
-    options: dict[str, Any] = {"zeros": reading.zeros or "missing"}
-    if reading.diagonal == "use":
-        if reading.similarity not in ("transition", "linear"):
-            raise InputError("use goes with --similarity transition or linear.", argument="diagonal")
-        options["diagonal"] = "use"
-    assert table.values is not None
-    names = _names(table.labels, len(table.values))
-    counts = _Frame(np.array(table.values), names, names)
-    np.fill_diagonal(counts.values, np.nan_to_num(np.diagonal(counts.values), nan=0.0))
-    return np.asarray(dissimilarities_from(counts, transform=reading.similarity or "", **options))
+    return from_similarities(
+        np.asarray(table.values),
+        str(reading.similarity),
+        labels=_names(table.labels, len(np.asarray(table.values))),
+        diagonal="use" if reading.diagonal == "use" else "ignore",
+        **reading.chosen("zeros"),
+    ).matrix
 
 
 def _point_distances(table: Table, reading: Reading) -> Dissimilarities:
@@ -333,6 +328,9 @@ def table_labels(table: Table) -> tuple[list[Any] | None, int]:
     """Labels of the points of a table, and how many there are."""
     if table.graph is not None:
         return table.graph.labels, table.graph.n_nodes
+    if table.kind == "pairs":
+        labels = place_codes(np.asarray(table.source), np.asarray(table.target))[1]
+        return labels, len(labels)
     assert table.values is not None
     return table.labels, len(table.values)
 

@@ -80,7 +80,7 @@ _ATTRIBUTES = "Table with more about the points, one row each, by label."
 Input = Annotated[str, typer.Argument(metavar="FILE", help=_FILE, show_default=False)]
 MapFile = Annotated[str, typer.Argument(metavar="MAP.npz", help="A saved map.", show_default=False)]
 
-Kind = Annotated[str, choice(DATA, "--kind", "auto|matrix|edges|points", _KIND, "auto")]
+Kind = Annotated[str, choice(DATA, "--kind", "auto|matrix|pairs|edges|points", _KIND, "auto")]
 Source = Annotated[str | None, option(DATA, metavar="NAME", help="Column with the start of each edge.")]
 Target = Annotated[str | None, option(DATA, metavar="NAME", help="Column with the end of each edge.")]
 Weight = Annotated[str | None, option(DATA, metavar="NAME", help=_WEIGHT)]

@@ -1,6 +1,6 @@
 """Dissimilarities from counts (flows, confusions, citations): much from i to j means that j is near i.
 
-:func:`dissimilarities_from` is the door; one pure function for each transform does the arithmetic, with s the
+:func:`dissimilarities_from` chooses among them; one pure function for each transform does the arithmetic, with s the
 off-diagonal counts:
 
     gravity     D_ij = (out_i in_j / (total s_ij)) ^ (1 / exponent)      sizes divided out; the default
@@ -13,15 +13,20 @@ The pure functions take every count at its word: where it is zero, gravity and t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from finsler.data.matrix import Array, Dissimilarities, as_float_array, frame_labels
-from finsler.errors import InputError
+from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities, as_float_array, frame_labels
+from finsler.data.provenance import Provenance
+from finsler.errors import InputError, InputTypeError, check_choice
+
+ZEROS = ("missing", "pseudocount", "keep")
 
 
 def dissimilarities_from(
@@ -30,6 +35,7 @@ def dissimilarities_from(
     transform: str = "gravity",
     zeros: str = "missing",
     pseudocount: float = 0.5,
+    labels: Sequence[Any] | None = None,
     **options: Any,
 ) -> Any:
     """Turn counts (flows, confusions, citations, trade) into dissimilarities.
@@ -47,6 +53,8 @@ def dissimilarities_from(
         there is (rank, linear) or unreachable, inf (gravity, transition).
     pseudocount : float, default=0.5
         Added to every count, the diagonal too, with ``zeros="pseudocount"``.
+    labels : sequence, optional
+        What messages call the points; those of a DataFrame by default.
     **options
         Of the transform: `exponent` (gravity), `diagonal` (transition, linear), `scaled` (rank).
 
@@ -68,38 +76,77 @@ def dissimilarities_from(
            [1., 0., 2.],
            [2., 1., 0.]])
     """
-    functions: dict[str, Callable[..., Array]] = {
-        "gravity": gravity,
-        "transition": transition,
-        "rank": rank,
-        "linear": linear,
-    }
-    if transform not in functions:
-        raise InputError(f"transform must be one of {', '.join(functions)}; got {transform!r}.")
-    if zeros not in ("missing", "pseudocount", "keep"):
-        raise InputError(f"zeros must be 'missing', 'pseudocount' or 'keep', got {zeros!r}.")
+    check_choice("transform", transform, TRANSFORMS)
+    check_choice("zeros", zeros, ZEROS)
+    for option in options:
+        if option not in signature(TRANSFORMS[transform]).parameters:
+            raise InputTypeError(f"{option} is not an option of {transform}.")
     if hasattr(counts, "toarray"):
         counts = counts.toarray()
-    values = _check_counts(counts)
+    labels = frame_labels(counts, "counts") if labels is None else labels
+    values = _check_counts(counts, labels)
     zero = values == 0
     if zeros == "pseudocount":
         if not (np.isfinite(pseudocount) and pseudocount > 0):
             raise InputError(f"pseudocount must be positive, got {pseudocount!r}.")
         values = values + pseudocount
 
-    def labeled(array: Array) -> Any:
-        if hasattr(counts, "index") and hasattr(counts, "columns"):
-            return type(counts)(array, index=counts.index, columns=counts.columns)
-        return array
-
-    D = functions[transform](labeled(values), **options)
+    D = TRANSFORMS[transform](values, labels=labels, **options)
     if zeros == "missing":
         D[zero] = np.nan
         np.fill_diagonal(D, 0)
-    return labeled(D)
+    if hasattr(counts, "index") and hasattr(counts, "columns"):
+        return type(counts)(D, index=counts.index, columns=counts.columns)
+    return D
 
 
-def gravity(counts: ArrayLike, *, exponent: float = 2.0) -> Array:
+def from_similarities(
+    counts: Array,
+    similarity: str,
+    *,
+    weights: ArrayLike | None = None,
+    labels: Sequence[Any] | None = None,
+    zeros: str = "missing",
+    diagonal: str = "ignore",
+    missing: str = "mask",
+    facts: Provenance | None = None,
+) -> Dissimilarities:
+    """Turn a matrix of counts or similarities into dissimilarities that are checked and know how they were made.
+
+    Parameters
+    ----------
+    counts, labels, zeros
+        As in :func:`dissimilarities_from`; NaN on the diagonal is nothing.
+    similarity : {"gravity", "transition", "rank", "linear"}
+        The transform.
+    weights, missing
+        As in :func:`~finsler.data.matrix.as_dissimilarities`.
+    diagonal : {"ignore", "use"}
+        "use" goes with "transition" and "linear".
+    facts : Provenance, optional
+        Where the counts come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = from_similarities(np.array([[0, 4, 2], [1, 0, 3], [5, 0, 0]]), "rank")
+    >>> data.provenance.n_missing
+    1
+    """
+    check_choice("similarity", similarity, TRANSFORMS)
+    if diagonal == "use" and similarity not in ("transition", "linear"):
+        raise InputError("use goes with similarity transition or linear.", argument="diagonal")
+    counts = np.array(counts, dtype=float)
+    np.fill_diagonal(counts, np.nan_to_num(np.diagonal(counts), nan=0.0))
+    options: dict[str, Any] = {} if similarity in ("gravity", "rank") else {"diagonal": diagonal}
+    D = dissimilarities_from(counts, transform=similarity, zeros=zeros, labels=labels, **options)
+    data = as_dissimilarities(D, weights, labels=labels, missing=missing)
+    n_missing = int(np.count_nonzero(np.isnan(D)))
+    facts = (facts or Provenance()).having(similarity=similarity, n_missing=n_missing, policy=missing)
+    return replace(data, provenance=facts)
+
+
+def gravity(counts: ArrayLike, *, exponent: float = 2.0, labels: Sequence[Any] | None = None) -> Array:
     """Distances at which a gravity model gives the counts.
 
     A gravity model lets the flow from i to j grow with the sizes of both and fall with a power of their
@@ -131,14 +178,14 @@ def gravity(counts: ArrayLike, *, exponent: float = 2.0) -> Array:
     """
     if not (np.isfinite(exponent) and exponent > 0):
         raise InputError(f"exponent must be positive, got {exponent!r}.")
-    flows = _off_diagonal(counts)
+    flows = _off_diagonal(counts, labels)
     sizes = np.outer(flows.sum(axis=1), flows.sum(axis=0) / flows.sum())
     return _finish(
         np.divide(sizes, flows, out=np.full_like(flows, np.inf), where=flows > 0) ** (1 / exponent)
     )
 
 
-def transition(counts: ArrayLike, *, diagonal: str = "ignore") -> Array:
+def transition(counts: ArrayLike, *, diagonal: str = "ignore", labels: Sequence[Any] | None = None) -> Array:
     """Cost ``-log p_ij`` of a step of a random walk, ``p_ij = counts_ij / out_i``; costs of steps add up.
 
     Parameters
@@ -162,22 +209,22 @@ def transition(counts: ArrayLike, *, diagonal: str = "ignore") -> Array:
            [0.5 , 1.  , 0.5 ],
            [0.8 , 0.2 , 1.  ]])
     """
-    flows = _off_diagonal(counts)
+    flows = _off_diagonal(counts, labels)
     if _uses(diagonal):
-        share = _relative_to_diagonal(counts)
+        share = _relative_to_diagonal(counts, labels)
     else:
         share = flows / flows.sum(axis=1, keepdims=True)
         alone = np.flatnonzero((flows > 0).sum(axis=1) == 1)
         if alone.size:
             raise InputError(
-                f"Row {_name(counts, alone[0])} of counts has a single partner: it goes there with "
+                f"Row {_name(counts, labels, alone[0])} of counts has a single partner: it goes there with "
                 "certainty, at a cost of 0. Use zeros='pseudocount', diagonal='use', or another transform."
             )
     with np.errstate(divide="ignore"):
         return _finish(-np.log(share))
 
 
-def rank(counts: ArrayLike, *, scaled: bool = False) -> Array:
+def rank(counts: ArrayLike, *, scaled: bool = False, labels: Sequence[Any] | None = None) -> Array:
     """Place of j among the partners of i: 1 for the largest count of the row, n - 1 for the smallest.
 
     Ties share the mean of their places. Any growing function of a row's counts has the same ranks.
@@ -197,13 +244,13 @@ def rank(counts: ArrayLike, *, scaled: bool = False) -> Array:
            [2. , 2. , 0. , 2. ],
            [1. , 3. , 2. , 0. ]])
     """
-    flows = _off_diagonal(counts)
+    flows = _off_diagonal(counts, labels)
     np.fill_diagonal(flows, -1)  # after all others
     places = rankdata(-flows, axis=1)
     return _finish(places / (len(flows) - 1) if scaled else places)
 
 
-def linear(counts: ArrayLike, *, diagonal: str = "ignore") -> Array:
+def linear(counts: ArrayLike, *, diagonal: str = "ignore", labels: Sequence[Any] | None = None) -> Array:
     """Turn similarities round: ``max + min - counts_ij``, of the largest and the least positive one.
 
     The diagonal does not count for these. The most similar pair gets the least positive similarity and vice
@@ -223,18 +270,27 @@ def linear(counts: ArrayLike, *, diagonal: str = "ignore") -> Array:
            [4., 0., 6.],
            [2., 3., 0.]])
     """
-    flows = _off_diagonal(counts)
+    flows = _off_diagonal(counts, labels)
     if _uses(diagonal):
-        return _finish(1 - _relative_to_diagonal(counts))
+        return _finish(1 - _relative_to_diagonal(counts, labels))
     return _finish(flows.max() + flows[flows > 0].min() - flows)
 
 
-def _name(counts: Any, i: int) -> str:
+TRANSFORMS: dict[str, Callable[..., Array]] = {
+    "gravity": gravity,
+    "transition": transition,
+    "rank": rank,
+    "linear": linear,
+}
+
+
+def _name(counts: Any, labels: Sequence[Any] | None, i: int) -> str:
     """Row ``i`` as an error message shows it."""
-    return Dissimilarities(np.empty(0), None, frame_labels(counts, "counts")).name(int(i))
+    names = frame_labels(counts, "counts") if labels is None else list(labels)
+    return Dissimilarities(np.empty(0), None, names).name(int(i))
 
 
-def _check_counts(counts: Any) -> Array:
+def _check_counts(counts: Any, labels: Sequence[Any] | None) -> Array:
     """Copy of the counts as float64."""
     values = as_float_array(counts, "counts").astype(np.float64)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
@@ -244,19 +300,19 @@ def _check_counts(counts: Any) -> Array:
     if bad.any():
         i, j = divmod(int(np.argmax(bad)), len(bad))
         raise InputError(
-            f"counts must be finite and non-negative; from {_name(counts, i)} to {_name(counts, j)} it is "
+            f"counts must be finite and non-negative; from {_name(counts, labels, i)} to {_name(counts, labels, j)} it is "
             f"{values[i, j]}. Use 0 where nothing was counted; `zeros` says what that means."
         )
     return values
 
 
-def _off_diagonal(counts: ArrayLike) -> Array:
+def _off_diagonal(counts: ArrayLike, labels: Sequence[Any] | None) -> Array:
     """Copy of the counts with a zero diagonal; each row must have something left."""
-    flows = _check_counts(counts)
+    flows = _check_counts(counts, labels)
     np.fill_diagonal(flows, 0)
     empty = np.flatnonzero(~flows.any(axis=1))
     if empty.size:
-        names = ", ".join(_name(counts, i) for i in empty[:8]) + (", ..." if empty.size > 8 else "")
+        names = ", ".join(_name(counts, labels, i) for i in empty[:8]) + (", ..." if empty.size > 8 else "")
         raise InputError(
             f"Nothing goes from {names} to another point ({empty.size} of {len(flows)} rows of counts). "
             "Leave these points out, or use zeros='pseudocount'."
@@ -270,15 +326,15 @@ def _uses(diagonal: str) -> bool:
     return diagonal == "use"
 
 
-def _relative_to_diagonal(counts: ArrayLike) -> Array:
-    values = _check_counts(counts)
+def _relative_to_diagonal(counts: ArrayLike, labels: Sequence[Any] | None) -> Array:
+    values = _check_counts(counts, labels)
     own = np.diagonal(values)[:, None]
     over = (values > own) | (own == 0)
     if over.any():
         i, j = divmod(int(np.argmax(over)), len(over))
         raise InputError(
             f"diagonal='use' needs counts that are positive on the diagonal and largest there: from "
-            f"{_name(counts, i)} to {_name(counts, j)} it is {values[i, j]:g}, to itself {own[i, 0]:g}. Use "
+            f"{_name(counts, labels, i)} to {_name(counts, labels, j)} it is {values[i, j]:g}, to itself {own[i, 0]:g}. Use "
             "diagonal='ignore'."
         )
     return np.asarray(values / own)

@@ -1,0 +1,256 @@
+"""Measured pairs in a long table: origin, destination, seconds. A pair that is not there is missing; no paths."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler._runtime import require_memory
+from finsler.data.columns import choose_columns, find_column
+from finsler.data.labels import plain_label
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.provenance import Provenance, count
+from finsler.data.similarities import from_similarities
+from finsler.data.tables import Table, parse_where, read_table, rows_where
+from finsler.errors import InputError, InputTypeError, check_choice
+
+Array = NDArray[Any]
+
+# How values of one pair become one; "first" and "last" take the rows in their order.
+AGGREGATES: dict[str, Callable[[Array, Array], Array]] = {
+    "mean": lambda values, starts: np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values))),
+    "sum": np.add.reduceat,
+    "min": np.minimum.reduceat,
+    "max": np.maximum.reduceat,
+    "median": lambda values, starts: np.array([np.median(part) for part in np.split(values, starts[1:])]),
+    "first": lambda values, starts: values[starts],
+    "last": lambda values, starts: values[np.append(starts[1:], len(values)) - 1],
+}
+
+
+def as_pairs(
+    table: Any,
+    *,
+    source: Any = None,
+    target: Any = None,
+    value: Any = "auto",
+    similarity: str | None = None,
+    where: Any = None,
+    encoding: str | None = None,
+) -> Table:
+    """Take the three columns of a long table.
+
+    Parameters
+    ----------
+    table : data frame, dict of columns, list of tuples, path of a file, or Table
+        A frame of pandas, polars, pyarrow or another package that narwhals knows. Tuples are (source, target, value).
+    source, target, value, similarity, where, encoding
+        As in :func:`~finsler.data.tables.read_table`.
+
+    Returns
+    -------
+    Table
+        Of kind "pairs".
+
+    Examples
+    --------
+    >>> trips = {"year": [2019, 2020, 2020], "o": ["a", "a", "b"], "d": ["b", "b", "a"], "minutes": [9, 7, 8]}
+    >>> as_pairs(trips, where={"year": 2020}).values
+    array([7., 8.])
+    """
+    if isinstance(table, Table):
+        if table.kind != "pairs":
+            raise InputError(f"{table.name} holds {table.kind}, not pairs.")
+        return table
+    chosen = {"source": source, "target": target, "value": value}
+    if isinstance(table, str | os.PathLike):
+        return read_table(table, "pairs", **chosen, similarity=similarity, where=where, encoding=encoding)
+    names, column = _columns_of(table)
+    i, j, k = choose_columns(names, **chosen, similarity=similarity is not None)
+    if k is None:
+        raise InputError("pairs need values, a third column.", argument="value")
+    kept, remarks = slice(None), []
+    if wanted := parse_where(where):
+        cells = {name: column(find_column(names, name, "where")) for name in wanted}
+        kept, said = rows_where(cells, wanted)  # type: ignore[assignment]
+        remarks.append(said)
+    ends = [_objects(column(c))[kept] for c in (i, j)]
+    for c, side in zip((i, j), ends, strict=True):
+        if any(end is None or end != end for end in side):
+            raise InputError(f"the column {names[c]!r} lacks the name of a place.")
+    if not len(ends[0]):
+        raise InputError("there are no pairs" + (f": {remarks[0]}" if remarks else "."))
+    roles = {"source": i, "target": j, "value": k}
+    facts = Provenance(
+        type(table).__name__,
+        "pairs",
+        {role: str(names[c]) for role, c in roles.items()},
+        remarks=tuple(remarks),
+    )
+    values = _numbers(column(k), names[k])[kept]
+    return Table("pairs", facts.source, values, source=ends[0], target=ends[1], provenance=facts)
+
+
+def _columns_of(table: Any) -> tuple[list[Any], Callable[[int], Any]]:
+    """Names of the columns of anything that holds a long table, and what gives one by its position."""
+    if isinstance(table, Mapping):
+        sizes = {str(name): len(column) for name, column in table.items()}
+        if len(set(sizes.values())) > 1:
+            raise InputError(f"the columns of table differ in size: {sizes}.")
+        return list(table), list(table.values()).__getitem__
+    if isinstance(table, list | tuple):
+        if not table or {isinstance(row, tuple | list) and len(row) for row in table} != {3}:
+            raise InputError("table must be a list of tuples (source, target, value), all three.")
+        return [0, 1, 2], list(zip(*table, strict=True)).__getitem__
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError as error:
+        raise InputTypeError(
+            f"table is a {type(table).__name__}; expected a data frame, a dict of columns, a list of tuples (source, "
+            "target, value) or the path of a file."
+        ) from error
+    return list(frame.columns), lambda k: frame[:, k].to_list()
+
+
+def _objects(column: Any) -> Array:
+    items = [plain_label(item) for item in column]
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def _numbers(column: Any, name: Any) -> Array:
+    """Numbers of a column, NaN where there is none."""
+    items = [np.nan if item is None or type(item).__name__ == "NAType" else item for item in column]
+    try:
+        return np.array([float(item) for item in items], dtype=float)
+    except (TypeError, ValueError):
+        bad = next(k for k, item in enumerate(items) if not _is_float(item))
+        raise InputTypeError(
+            f"value: the column {name!r} must hold numbers; row {bad} holds {items[bad]!r}."
+        ) from None
+
+
+def _is_float(item: Any) -> bool:
+    try:
+        float(item)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def pairs_to_dissimilarities(
+    table: Any,
+    *,
+    similarity: str | None = None,
+    zeros: str = "missing",
+    diagonal: str = "ignore",
+    missing: str = "mask",
+    aggregate: str | None = None,
+    **reading: Any,
+) -> Dissimilarities:
+    """Make a matrix of a long table of measured pairs. No paths: pairs that are not there are missing.
+
+    Parameters
+    ----------
+    table : data frame, dict of columns, list of tuples, path of a file, or Table
+        See :func:`as_pairs`.
+    similarity : {"gravity", "transition", "rank", "linear"}, optional
+        How values that are flows or similarities become dissimilarities; see `finsler.data.similarities`. A pair that
+        is not there then has the value zero.
+    zeros, diagonal
+        As in :func:`~finsler.data.similarities.from_similarities`; they go with `similarity`.
+    missing : {"mask", "raise", "hinge"}
+        As in :func:`~finsler.data.matrix.as_dissimilarities`.
+    aggregate : {"mean", "sum", "min", "max", "median", "first", "last"}, optional
+        How several values of one pair become one; by default they are refused.
+    **reading
+        Further options of :func:`as_pairs`: source, target, value, where, encoding.
+
+    Returns
+    -------
+    Dissimilarities
+        Places are sorted if all are integers, otherwise in the order in which they appear, row by row.
+
+    Examples
+    --------
+    >>> data = pairs_to_dissimilarities([("a", "b", 3.0), ("b", "a", 4.0), ("b", "c", 1.0)])
+    >>> data.matrix
+    array([[ 0.,  3., nan],
+           [ 4.,  0.,  1.],
+           [nan, nan,  0.]])
+    >>> data.provenance.n_missing
+    3
+    """
+    if aggregate is not None:
+        check_choice("aggregate", aggregate, AGGREGATES)
+    pairs = as_pairs(table, similarity=similarity, **reading)
+    values, facts = np.asarray(pairs.values), pairs.provenance
+    codes, labels = place_codes(np.asarray(pairs.source), np.asarray(pairs.target))
+    n = len(labels)
+    require_memory(16.0 * n * n, f"A matrix of {n:,} places", "Leave places out, or take kind='edges'.")
+    known = ~np.isnan(values)
+    key, values = (codes[0] * n + codes[1])[known], values[known]
+    order = np.argsort(key, kind="stable")
+    again = np.flatnonzero(key[order][1:] == key[order][:-1]) + 1
+    if len(again):
+        if aggregate is None:
+            i, j = divmod(int(key[order[again].min()]), n)
+            raise InputError(
+                f"{pairs.name}: the pair from {labels[i]!r} to {labels[j]!r} is given more than once ({len(again):,} rows "
+                "repeat a pair). Say with aggregate= what to take (mean, sum, min, max, median, first, last), or with "
+                "where= which rows count.",
+            )
+        starts = np.delete(np.arange(len(key)), again)
+        key, values = key[order][starts], AGGREGATES[aggregate](values[order], starts)
+        facts = facts.having(n_duplicates=len(again), aggregate=aggregate)
+    matrix = np.full((n, n), np.nan if similarity is None else 0.0)
+    matrix.flat[key] = values
+    if similarity is not None:
+        return from_similarities(
+            matrix, similarity, labels=labels, zeros=zeros, diagonal=diagonal, missing=missing, facts=facts
+        )
+    if diagonal == "use" or zeros != "missing":
+        raise InputError("zeros and diagonal go with similarity=.")
+    own = np.diagonal(matrix)
+    if n_own := int(np.count_nonzero(np.nan_to_num(own, nan=0.0))):
+        said = f"{count(n_own, 'place')} with a value to itself other than 0, which is left out."
+        facts = facts.having(remarks=[said])
+    np.fill_diagonal(matrix, 0)
+    data = as_dissimilarities(matrix, labels=labels, missing=missing, name=pairs.name)
+    found = data.provenance
+    return replace(
+        data,
+        provenance=facts.having(
+            n_missing=found.n_missing, n_unreachable=found.n_unreachable, policy=found.policy
+        ),
+    )
+
+
+def place_codes(source: Array, target: Array) -> tuple[Array, list[Any]]:
+    """Position of both ends of each pair among the places, and the places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> place_codes(np.array(["b", "a"]), np.array(["a", "c"]))
+    (array([[0, 1],
+           [1, 2]]), ['b', 'a', 'c'])
+    """
+    ends = np.stack([source, target], axis=1).ravel()  # row by row
+    items = [plain_label(end) for end in ends]
+    try:
+        if all(type(item) is int for item in items):
+            position: dict[Any, int] = {item: k for k, item in enumerate(sorted(set(items)))}
+        else:
+            position = {}
+            for item in items:
+                position.setdefault(item, len(position))
+    except TypeError as error:
+        raise InputTypeError(f"names of places must be hashable: {error}.") from error
+    codes = np.array([position[item] for item in items], dtype=np.int64)
+    return codes.reshape(-1, 2).T, list(position)
