@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -35,10 +36,10 @@ def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) ->
     """Arcs from a networkx graph."""
     nodes = list(graph)
     position = {node: i for i, node in enumerate(nodes)}
-    edges = list(graph.edges(data=True))
+    edges = [*iter(graph.edges(data=True))]  # list() would count them first
     wanted = weight
     if weight == "auto":
-        wanted = choose_attribute(Counter(name for _, _, data in edges for name in data), len(edges))
+        wanted = choose_attribute(Counter(chain.from_iterable(data for _, _, data in edges)), len(edges))
     lengths = None
     if wanted is not None:
         missing = [edge for edge in edges if wanted not in edge[2]]
@@ -52,8 +53,8 @@ def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) ->
         lengths = [data[wanted] for _, _, data in edges]
     rows = np.array([position[u] for u, _, _ in edges], dtype=np.int64)
     columns = np.array([position[v] for _, v, _ in edges], dtype=np.int64)
-    names = nodes if labels is None else check_names(labels, len(nodes))
-    return Arcs(rows, columns, lengths, len(nodes), names, graph.is_directed(), _value(wanted))
+    named = nodes if labels is None else check_names(labels, len(nodes))
+    return Arcs(rows, columns, lengths, len(nodes), named, graph.is_directed(), _value(wanted))
 
 
 def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
