@@ -64,7 +64,7 @@ def test_fields_that_are_constant_or_zero_or_lie_in_one_place():
     [
         ({}, "Give either drift"),
         ({"drift": [0, 1], "current": [0, 1]}, "Give either drift"),
-        ({"drift": [1, 2, 3]}, r"drift must have a vector per point, shape \(4, 2\).*got \(3,\)"),
+        ({"drift": [1, 2, 3]}, r"drift must .*\(4, 2\), got \(3,\)"),
         ({"drift": [0, 1], "max_arrows": 0}, "max_arrows must be at least 1"),
     ],
 )

@@ -67,10 +67,8 @@ def make_swiss_roll(
             spiral, counted from t = 0.
         t : ndarray of shape (n,)
             Angle along the spiral.
-        alpha : float
-            As given.
-        DESCR : str
-            What the data are.
+        alpha, DESCR : float, str
+            As given, and what the data are.
 
         With ``hole=True`` the fields above hold the n points that are left, and there are also
 
@@ -165,10 +163,8 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
             code takes the formula for the drift; this follows the paper.)
         divergence : ndarray of shape (n_samples,)
             Of the scaled current, from the formula: positive where water spreads, negative where it gathers.
-        nu, alpha : float
-            As given.
-        DESCR : str
-            What the data are.
+        nu, alpha, DESCR : float, float, str
+            As given, and what the data are.
 
     Examples
     --------
@@ -217,10 +213,8 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
             Places.
         current : ndarray of shape (n_samples, 2)
             Traveling costs ``||u|| - current.u``: downstream is cheap.
-        alpha : float
-            As given.
-        DESCR : str
-            What the data are.
+        alpha, DESCR : float, str
+            As given, and what the data are.
 
     Examples
     --------
@@ -320,10 +314,8 @@ def make_exact_randers(
             The map.
         distances : ndarray of shape (n_samples, n_samples)
             ``||u|| + alpha u_last`` with ``u = points[j] - points[i]``, from i to j: going up costs more.
-        alpha : float
-            As given.
-        DESCR : str
-            What the data are.
+        alpha, DESCR : float, str
+            As given, and what the data are.
 
     Examples
     --------

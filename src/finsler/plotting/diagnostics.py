@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.errors import InputError
+from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.randers import randers_distances, randers_norm
-from finsler.plotting.canvas import (
-    axes_for,
-    data_of,
-    fit_words,
-    list_names,
-    named_legend,
-    names_of,
-    note,
-    panels_for,
-    set_title,
-    size_in_points,
-)
+from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, GROUP_COLORS, QUIET, colormap
 
 if TYPE_CHECKING:
@@ -42,7 +31,6 @@ class PairTable(NamedTuple):
     i: NDArray[np.intp]
     j: NDArray[np.intp]
     data: Array  # of shape (k, 2): there and back; a negative entry is a bound, "at least"
-    weights: Array  # of shape (k, 2); 0 for unknown
     fit: Array  # of shape (k, 2)
     left_out: int  # pairs not drawn
 
@@ -73,29 +61,21 @@ def plot_shepard(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler import embed_matrix
     >>> ax = plot_shepard(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], alpha=0.2))
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('dissimilarity in the data', 'distance on the map')
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    pairs = _pairs(embedding, data_of(embedding, "plot_shepard"), max_pairs, random_state)
-    ax = axes_for(ax, (7.0, 7.0))
+    pairs = _pairs(embedding, canvas.data_of(embedding, "plot_shepard"), max_pairs, random_state)
+    ax = canvas.axes_for(ax, (7.0, 7.0))
     from matplotlib.collections import LineCollection
 
-    known, bound = pairs.weights > 0, pairs.data < 0
-    value = np.abs(pairs.data)
+    value, known, bound = np.abs(pairs.data), ~np.isnan(pairs.data), pairs.data < 0
     both = np.all(known & ~bound, axis=1)
     ends = np.stack([value, pairs.fit], axis=2)  # pair, direction, (data, map)
-    ax.add_collection(
-        LineCollection(list(ends[both]), colors="#bbbbbb", linewidths=0.4, zorder=1, gid="pairs")
-    )
-    costlier = np.zeros(value.shape, dtype=bool)
-    costlier[both] = value[both] > value[both][:, ::-1]
-    cheaper = np.zeros(value.shape, dtype=bool)
-    cheaper[both] = value[both] < value[both][:, ::-1]
+    lines = LineCollection(list(ends[both]), colors="#bbbbbb", linewidths=0.4, zorder=1, gid="pairs")
+    ax.add_collection(lines)
+    costlier, cheaper = both[:, None] & (value > value[:, ::-1]), both[:, None] & (value < value[:, ::-1])
     equal = both[:, None] & ~costlier & ~cheaper
     kinds = [
         (costlier, "the costlier direction of a pair", {"color": COSTLY, "marker": "^"}),
@@ -116,9 +96,10 @@ def plot_shepard(
     names.append("a perfect map")
     ax.set(xlim=(0, top), ylim=(0, top), xlabel="dissimilarity in the data", ylabel="distance on the map")
     ax.set_aspect("equal", adjustable="box")
-    named_legend(ax, handles, names, loc="upper left")
-    set_title(ax, title, f"Shepard diagram, normalized stress {fit_words(embedding.normalized_stress)}")
-    note(ax, "Lines join the two directions of a pair." + _sampled(pairs))
+    canvas.named_legend(ax, handles, names, loc="upper left")
+    fit = canvas.fit_words(embedding.normalized_stress)
+    canvas.set_title(ax, title, f"Shepard diagram, normalized stress {fit}")
+    canvas.note(ax, "Lines join the two directions of a pair." + _sampled(pairs))
     return ax
 
 
@@ -150,15 +131,12 @@ def plot_asymmetry(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler import embed_matrix
     >>> ax = plot_asymmetry(embed_matrix([[0, 3, 5], [1, 0, 3], [1, 1, 0]], alpha=0.6))
     >>> ax.get_xlabel()
     'alpha × climb on the map, from lower to higher point'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    data = data_of(embedding, "plot_asymmetry")
+    data = canvas.data_of(embedding, "plot_asymmetry")
     pairs = _pairs(embedding, data, max_pairs, random_state, both_ways=True)
     if not len(pairs.i):
         raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
@@ -168,7 +146,7 @@ def plot_asymmetry(
     half = (pairs.data[:, 0] - pairs.data[:, 1]) / 2
     sign = np.where(climb < 0, -1.0, 1.0)
     climb, half = climb * sign, half * sign
-    ax = axes_for(ax, (7.4, 6.2))
+    ax = canvas.axes_for(ax, (7.4, 6.2))
     size = float(np.clip(15000 / len(climb), 8, 22))
     dots = ax.scatter(climb, half, s=size, color=CHEAP, alpha=0.5, linewidths=0, zorder=2)
     ax.axhline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
@@ -181,17 +159,16 @@ def plot_asymmetry(
         xlabel="alpha × climb on the map, from lower to higher point",
         ylabel="(there − back) / 2 in the data",
     )  # fmt: skip
-    named_legend(ax, [dots, line], ["a pair, taken uphill", "a map that explains it all"], loc="upper left")
+    names = ["a pair, taken uphill", "a map that explains it all"]
+    canvas.named_legend(ax, [dots, line], names, loc="upper left")
     if explained is None:
         default = "The data are symmetric: there is no asymmetry to explain"
     else:
         default = f"The map explains {explained:.1%} of the asymmetry"
         if possible is not None:
-            default += (
-                f"\n(the best heights for these data would explain {possible:.1%}; the rest runs in circles)"
-            )
-    set_title(ax, title, default)
-    note(ax, "Below zero: the costlier way goes down on the map." + _sampled(pairs))
+            default += f"\n(the best heights would explain {possible:.1%}; the rest runs in circles)"
+    canvas.set_title(ax, title, default)
+    canvas.note(ax, "Below zero: the costlier way goes down on the map." + _sampled(pairs))
     return ax
 
 
@@ -219,16 +196,13 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None, cmap: Any = None, tit
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler import embed_matrix
     >>> axes = plot_heatmaps(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], alpha=0.2))
     >>> [ax.get_title() for ax in axes]
     ['data', 'map', 'map minus data']
-    >>> matplotlib.pyplot.close(axes[0].figure)
     """
-    cells = _cells(embedding, data_of(embedding, "plot_heatmaps"))
-    axes = panels_for(ax, 3, (15.0, 5.3))
+    cells = _cells(embedding, canvas.data_of(embedding, "plot_heatmaps"))
+    axes = canvas.panels_for(ax, 3, (15.0, 5.3))
     scale = colormap() if cmap is None else cmap
     top = float(max(np.nanmax(cells.data, initial=0.0), cells.fit.max())) or 1.0
     limit = float(np.nanmax(np.abs(cells.residual), initial=0.0)) or 1.0
@@ -243,9 +217,11 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None, cmap: Any = None, tit
     if ax is None:
         axes[0].figure.supxlabel(cells.remarks, x=0.01, ha="left", fontsize=7.5, color=QUIET)
     else:
-        note(axes[0], cells.remarks)
+        canvas.note(axes[0], cells.remarks)
     if ax is None or title is not None:
-        words = f"{embedding.n_points} points, normalized stress {fit_words(embedding.normalized_stress)}"
+        words = (
+            f"{embedding.n_points} points, normalized stress {canvas.fit_words(embedding.normalized_stress)}"
+        )
         axes[0].figure.suptitle(words if title is None else title, fontsize=10)
     return axes
 
@@ -274,12 +250,11 @@ def _cells(embedding: Embedding, data: Dissimilarities) -> Cells:
     if np.isnan(D).any():
         remarks.append("Gray: missing.")
     if bound.any():
-        remarks.append(
-            f"{int(bound.sum())} entries are bounds (at least so far); their residual is 0 where kept."
-        )
+        count = int(bound.sum())
+        remarks.append(f"{count} entries are bounds (at least so far); their residual is 0 where kept.")
     if len(order) < n:
         remarks.append(f"Shown are {len(order):,} of {n:,} points.")
-    names = names_of(embedding)
+    names = canvas.names_of(embedding)
     residual = np.where(bound, np.minimum(fit - D, 0.0), fit - D)
     return Cells([names[i] for i in order], D, fit, residual, " ".join(remarks))
 
@@ -294,11 +269,11 @@ def _draw_cells(
     picture = ax.imshow(values, cmap=colors, vmin=limits[0], vmax=limits[1])
     ax.set_title(title, fontsize=10)
     ax.set_xlabel("to (lowest first)")
-    most = int(np.clip(size_in_points(ax)[1] / 6.2, 2, MOST_NAMES))
+    most = int(np.clip(canvas.size_in_points(ax)[1] / 6.2, 2, MOST_NAMES))
     shown = np.arange(0, len(names), -(-len(names) // most))
     style = {"fontsize": float(np.clip(230 / max(len(shown), 1), 4.5, 8))}
-    list_names(ax.xaxis, shown, [names[k] for k in shown], rotation=90, **style)
-    list_names(ax.yaxis, shown, [names[k] for k in shown], **style)
+    canvas.list_names(ax.xaxis, shown, [names[k] for k in shown], rotation=90, **style)
+    canvas.list_names(ax.yaxis, shown, [names[k] for k in shown], **style)
     return picture
 
 
@@ -314,8 +289,7 @@ def _pairs(
     embedding: Embedding, data: Dissimilarities, most: int, random_state: int, *, both_ways: bool = False
 ) -> PairTable:
     """Pairs with a known value, or only those with one each way and no bound; of many, some drawn at random."""
-    if most < 1:
-        raise InputError(f"max_pairs must be at least 1, got {most}.")
+    check_count("max_pairs", most)
     D, n = data.matrix, embedding.n_points
 
     def wanted(i: Array, j: Array) -> Array:
@@ -344,18 +318,9 @@ def _pairs(
     i, j = i[order], j[order]
     there, back = _known(data, i, j), _known(data, j, i)
     values = np.column_stack([np.where(there, D[i, j], np.nan), np.where(back, D[j, i], np.nan)])
-    W = data.weights
-    weights = [there, back] if W is None else [there * W[i, j], back * W[j, i]]
     step = embedding.coordinates[j] - embedding.coordinates[i]
     fit = [randers_norm(step, omega=embedding.drift), randers_norm(-step, omega=embedding.drift)]
-    return PairTable(
-        i,
-        j,
-        values.astype(float),
-        np.column_stack(weights).astype(float),
-        np.column_stack(fit),
-        total - len(i),
-    )
+    return PairTable(i, j, values.astype(float), np.column_stack(fit), total - len(i))
 
 
 def _sampled(pairs: PairTable) -> str:

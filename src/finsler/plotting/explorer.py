@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,17 +102,16 @@ def explore(
     def asset(name: str) -> str:
         return (assets / name).read_text(encoding="utf-8")
 
-    parts = {"style": asset("page.css"), "script": "\n".join(map(asset, SCRIPTS))}
-    parts["title"] = html.escape(record["title"])
-    # In JSON, < can only stand in strings: written as \u003c, nothing there can end the script element.
-    parts["record"] = json.dumps(record, allow_nan=False).replace("<", "\\u003c")
-    parts["plotly"] = library.replace("</script", "<\\/script")
+    parts = {
+        "style": asset("page.css"),
+        "script": "\n".join(map(asset, SCRIPTS)),
+        "title": html.escape(record["title"]),
+        # In JSON, < can only stand in strings: written as \u003c, nothing there can end the script element.
+        "record": json.dumps(record, allow_nan=False).replace("<", "\\u003c"),
+        "plotly": library.replace("</script", "<\\/script"),
+    }
     page = re.sub(r"\{\{(.+?)\}\}", lambda place: parts[place[1]], asset("page.html"))
-
-    def write(file: IO[bytes]) -> None:
-        file.write(page.encode("utf-8", "replace"))
-
-    return write_atomically(path, write)
+    return write_atomically(path, lambda file: file.write(page.encode("utf-8", "replace")))
 
 
 def _plotlyjs() -> str:
@@ -245,11 +244,8 @@ def _worst_pairs(
         D[W == 0] = 0.0
         misfit = np.where(D < 0, np.minimum(distance + D, 0.0), distance - D)
         part = (W * misfit**2).ravel()
-        top = (
-            np.argpartition(part, -WORST_PAIRS)[-WORST_PAIRS:]
-            if part.size > WORST_PAIRS
-            else np.arange(part.size)
-        )
+        count = min(WORST_PAIRS, part.size)
+        top = np.argpartition(part, -count)[-count:]
         i, j = np.divmod(top, len(shown))
         best = np.vstack([best, np.column_stack([part[top], start + i, j, D[i, j]])])
         best = best[np.lexsort((best[:, 2], best[:, 1], -best[:, 0]))][:WORST_PAIRS]

@@ -8,23 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
-from finsler.errors import InputError
+from finsler.errors import InputError, check_count
 from finsler.geometry.extrema import local_extrema
-from finsler.plotting.canvas import (
-    axes_for,
-    draw_quietly,
-    equal_box,
-    equal_scale,
-    named_legend,
-    note,
-    plain,
-    pyplot,
-    set_title,
-)
+from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, colormap
 
 Array = NDArray[np.floating[Any]]
 
+FIELDS = {
+    "drift": ("strength of the drift", "Going with an arrow is costly, against it cheap."),
+    "current": (
+        "speed of the current",
+        "Going with an arrow is cheap, against it costly; speed 1 would be the boat's own.",
+    ),
+}
 FAR_EDGE = 3.0  # triangles with an edge longer than this many median edges are taken for holes
 
 
@@ -62,40 +59,31 @@ def plot_field(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler.datasets import make_river
     >>> river = make_river(300)
     >>> ax = plot_field(river.points, current=river.current)
     >>> ax.get_title()
     'Current at 300 points'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     X = _finite_points(points, (2, 3), "plot_field")
     what, V = _vectors(points, X, drift, current)
-    if max_arrows < 1:
-        raise InputError(f"max_arrows must be at least 1, got {max_arrows}.")
+    check_count("max_arrows", max_arrows)
     known = np.flatnonzero(np.isfinite(V).all(axis=1))
     chosen, step = _spread(X[known], max_arrows)
     chosen = known[chosen]
     solid = X.shape[1] == 3
-    ax = axes_for(ax, _figure_size(X), solid=solid)
+    ax = canvas.axes_for(ax, _figure_size(X), solid=solid)
     arrows = (_arrows_in_space if solid else _arrows_in_plane)(ax, X, X[chosen], V[chosen], step, cmap)
-    words = "speed of the current" if what == "current" else "strength of the drift"
-    apart = {"pad": 0.1} if solid else {}
-    ax.figure.colorbar(arrows, ax=ax, shrink=0.7, label=words, **apart)
-    set_title(ax, title, f"{what.capitalize()} at {len(X):,} points")
-    remarks = [
-        "Going with an arrow is cheap, against it costly; speed 1 would be the boat's own."
-        if what == "current"
-        else "Going with an arrow is costly, against it cheap."
-    ]
+    label, remark = FIELDS[what]
+    ax.figure.colorbar(arrows, ax=ax, shrink=0.7, label=label, **({"pad": 0.1} if solid else {}))
+    canvas.set_title(ax, title, f"{what.capitalize()} at {len(X):,} points")
+    remarks = [remark]
     if len(chosen) < len(known):
         remarks.append(f"Arrows at {len(chosen)} of {len(known):,} points.")
     if len(known) < len(X):
         remarks.append(f"{len(X) - len(known)} points have no arrow: the {what} is not finite there.")
-    note(ax, " ".join(remarks))
-    draw_quietly(ax)  # the layout settles only once the limits are equal
+    canvas.note(ax, " ".join(remarks))
+    canvas.draw_quietly(ax)  # the layout settles only once the limits are equal
     return ax
 
 
@@ -103,14 +91,14 @@ def _arrows_in_plane(ax: Any, X: Array, starts: Array, V: Array, step: float, cm
     """Draw all points and arrows at some, the strongest as long as the step between them; return what has the colors."""
     strength = np.linalg.norm(V, axis=1)
     top = float(strength.max(initial=0.0))
-    unit = 1.1 * step / top if top > 0 else 1.0
+    V = V * (1.1 * step / top if top > 0 else 1.0)
     ax.scatter(*X.T, s=2, color="#cccccc", zorder=1)
     arrows = ax.quiver(
-        *starts.T, *(V * unit).T, strength, cmap=cmap, clim=(0, top or 1), angles="xy", scale_units="xy",
+        *starts.T, *V.T, strength, cmap=cmap, clim=(0, top or 1), angles="xy", scale_units="xy",
         scale=1, pivot="mid", units="xy", width=0.1 * step, minlength=0.1, zorder=2,
     )  # fmt: skip
     ax.set(xlabel="first coordinate", ylabel="second coordinate")
-    equal_scale(ax)
+    canvas.equal_scale(ax)
     ax.margins(0.05)
     return arrows
 
@@ -134,7 +122,7 @@ def _arrows_in_space(ax: Any, X: Array, starts: Array, V: Array, step: float, cm
         arrow_length_ratio=0.35,
     )  # fmt: skip
     ax.set(xlabel="first coordinate", ylabel="second coordinate", zlabel="third coordinate")
-    equal_box(ax, X)
+    canvas.equal_box(ax, X)
     return scale
 
 
@@ -181,14 +169,11 @@ def plot_height(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> import numpy as np
     >>> points = np.random.default_rng(0).uniform(size=(200, 2))
     >>> ax = plot_height(points, -((points - 0.5) ** 2).sum(axis=1), hops=3)
     >>> ax.get_title()
     'Height of 200 points: 1 source, 4 sinks'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     X = _finite_points(points, (2,), "plot_height")
     n = len(X)
@@ -198,25 +183,25 @@ def plot_height(
     known = np.flatnonzero(np.isfinite(values))
     if not known.size:
         raise InputError("height holds no finite number.")
-    pyplot()  # say how to get matplotlib before it is needed
+    canvas.pyplot()  # say how to get matplotlib before it is needed
     mesh = _triangles(X[known])
     if graph is None:
         graph = _mesh_graph(mesh, known, n)
     extrema = local_extrema(np.where(np.isfinite(values), values, np.nan), graph, hops=hops)
-    ax = axes_for(ax, _figure_size(X))
+    ax = canvas.axes_for(ax, _figure_size(X))
     scale = colormap() if cmap is None else cmap
     dots = _draw_heights(ax, mesh, X[known], values[known], levels, scale)
-    ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=plain(height_label))
+    ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=canvas.plain(height_label))
     _mark_extrema(ax, X[extrema.maxima], X[extrema.minima])
     count = f"{_count(len(extrema.maxima), 'source')}, {_count(len(extrema.minima), 'sink')}"
-    set_title(ax, title, f"Height of {len(known):,} points: {count}", pad=24)  # above the legend
+    canvas.set_title(ax, title, f"Height of {len(known):,} points: {count}", pad=24)  # above the legend
     remarks = ["Downhill is cheap: currents run from sources to sinks."]
     if mesh is None:
         remarks.append("The points lie on a line, so there are no contours.")
     if len(known) < n:
         remarks.append(f"{n - len(known)} points without a height are left out.")
-    note(ax, "\n".join(remarks))
-    draw_quietly(ax)
+    canvas.note(ax, "\n".join(remarks))
+    canvas.draw_quietly(ax)
     return ax
 
 
@@ -228,7 +213,7 @@ def _draw_heights(ax: Any, mesh: Any, X: Array, height: Array, levels: int, cmap
         ax.tricontour(mesh, height, levels=levels, zorder=1, **lines)
     dots = ax.scatter(*X.T, c=height, cmap=cmap, s=7, linewidths=0.2, edgecolors="white", zorder=2)
     ax.set(xlabel="first coordinate", ylabel="second coordinate")
-    equal_scale(ax)
+    canvas.equal_scale(ax)
     ax.use_sticky_edges = False
     ax.margins(0.03)
     return dots
@@ -236,11 +221,9 @@ def _draw_heights(ax: Any, mesh: Any, X: Array, height: Array, levels: int, cmap
 
 def _mark_extrema(ax: Any, sources: Array, sinks: Array) -> None:
     style = {"s": 75, "edgecolors": "white", "linewidths": 0.9, "zorder": 3}
-    marks = [
-        ax.scatter(*sources.T, marker="^", color=COSTLY, **style),
-        ax.scatter(*sinks.T, marker="v", color=CHEAP, **style),
-    ]
-    named_legend(
+    kinds = ((sources, "^", COSTLY), (sinks, "v", CHEAP))
+    marks = [ax.scatter(*points.T, marker=marker, color=color, **style) for points, marker, color in kinds]
+    canvas.named_legend(
         ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
         ncols=2, borderaxespad=0.0, frameon=False,
     )  # fmt: skip
@@ -278,15 +261,11 @@ def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str)
 def _vectors(points: Any, X: Array, drift: Any, current: Any) -> tuple[str, Array]:
     """Name of the field that is given, and its vector at each point."""
     if (drift is None) == (current is None):
-        raise InputError(
-            "Give either drift, which is costly to follow, or current, which is cheap to follow."
-        )
+        raise InputError("Give either drift, costly to follow, or current, cheap to follow.")
     what, given = ("drift", drift) if current is None else ("current", current)
     V = np.asarray(given(points) if callable(given) else given, dtype=float)
     if V.shape not in (X.shape, X.shape[1:]):
-        raise InputError(
-            f"{what} must have a vector per point, shape {X.shape}, or be one vector, got {V.shape}."
-        )
+        raise InputError(f"{what} must hold one vector, or one per point, shape {X.shape}, got {V.shape}.")
     return what, np.broadcast_to(V, X.shape)
 
 

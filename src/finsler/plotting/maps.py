@@ -11,20 +11,7 @@ from scipy.sparse import issparse
 
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError
-from finsler.plotting.canvas import (
-    axes_for,
-    both_shared,
-    draw_quietly,
-    equal_box,
-    equal_scale,
-    fit_words,
-    named_legend,
-    names_of,
-    note,
-    plain,
-    set_title,
-    size_in_points,
-)
+from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, MISSING, QUIET, Coloring, coloring, colormap, in_order
 
 if TYPE_CHECKING:
@@ -85,27 +72,26 @@ def plot_map(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler import embed_matrix
     >>> ax = plot_map(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], alpha=0.2), unit_ball=True, arcs=[(0, 1)])
     >>> ax.get_ylabel()
     'height (up costs more)'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    painted = _coloring(embedding, color)
+    values = embedding.height if color is None else in_order(color, embedding.labels, "color")
+    painted = coloring(values, embedding.n_points)
     pairs, outside = (np.empty((0, 2), dtype=int), 0) if arcs is None else _arc_ends(embedding, arcs)
     named = _named(embedding, labels)
     n, m = embedding.n_points, embedding.n_components
-    ax = axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=m >= 3)
+    ax = canvas.axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=m >= 3)
     places = _places(embedding)
     size = float(np.clip(6000 / n, 5, 24)) if size is None else size
     if color_label is None:
         color_label = "height" if color is None else str(getattr(color, "name", None) or "")
-    remarks = [_draw_points(ax, places, painted, color_label, cmap, size)]
+    remarks = [_draw_points(ax, places, painted, color_label, cmap, size), _left_out(embedding)]
     _set_axes(ax, places, embedding)
-    set_title(ax, title, _describe(embedding))
-    remarks += [_left_out(embedding), _arcs_left_out(outside)]
+    canvas.set_title(ax, title, _describe(embedding))
+    if outside:
+        remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
     _arrange(ax, embedding, places, named, unit_ball, bool(len(pairs)), "\n".join(filter(None, remarks)))
     if len(pairs):
         _draw_arcs(ax, places, pairs, size, flat=m == 1)
@@ -145,11 +131,6 @@ def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
     return np.column_stack([radius * np.cos(theta), radius * np.sin(theta)])
 
 
-def _coloring(embedding: Embedding, color: Any) -> Coloring:
-    values = embedding.height if color is None else in_order(color, embedding.labels, "color")
-    return coloring(values, embedding.n_points)
-
-
 def _places(embedding: Embedding) -> NDArray[Any]:
     """Coordinates that are drawn: two or three of them; those of a map on a line stand above each other."""
     X, m = embedding.coordinates, embedding.n_components
@@ -162,11 +143,11 @@ def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding) -> None:
     up = "height (up costs more)"
     if places.shape[1] == 3:
         ax.set(xlabel="x1", ylabel="x2", zlabel=up)
-        equal_box(ax, places)
+        canvas.equal_box(ax, places)
         _draw_drift_in_space(ax, embedding.alpha)
     elif embedding.n_components == 2:
         ax.set(xlabel="x1 (both directions cost the same)", ylabel=up)
-        equal_scale(ax)
+        canvas.equal_scale(ax)
     else:
         ax.set(ylabel=up, xlim=(-1.6, 1), xticks=[])
         ax.axvline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
@@ -188,12 +169,12 @@ def _draw_points(
         scale = colormap() if cmap is None else cmap
         points = ax.scatter(*places[~absent].T, c=painted.numbers[~absent], cmap=scale, **style)
         apart = {"pad": 0.1} if solid else {}
-        ax.figure.colorbar(points, ax=ax, shrink=0.7, label=plain(color_label), **apart)
+        ax.figure.colorbar(points, ax=ax, shrink=0.7, label=canvas.plain(color_label), **apart)
     if absent.any():
         handles.append(ax.scatter(*places[absent].T, facecolors="none", edgecolors=MISSING, **style))
     if painted.numbers is None:
         names = [group.name for group in painted.groups]
-        named_legend(ax, handles, names + ["unknown"] * bool(absent.any()), color_label)
+        canvas.named_legend(ax, handles, names + ["unknown"] * bool(absent.any()), color_label)
     elif absent.any():
         return f"{int(absent.sum())} points are hollow: they have no color."
     return ""
@@ -209,25 +190,16 @@ def _left_out(embedding: Embedding) -> str:
     return f"Shown are x1, x2 and the height of a map in {m} dimensions; the others hold {share:.0%} of the variance across."
 
 
-def _arcs_left_out(outside: int) -> str:
-    return (
-        f"{outside} arcs are not drawn: they begin or end at points that are not on the map."
-        if outside
-        else ""
-    )
-
-
 def _describe(embedding: Embedding) -> str:
     """Size and fit of a map, as a title."""
     alpha = embedding.alpha
     fit = f"{embedding.n_points} points"
     if not np.isnan(embedding.normalized_stress):  # a learned map has none
-        fit += f", normalized stress {fit_words(embedding.normalized_stress)}"
+        fit += f", normalized stress {canvas.fit_words(embedding.normalized_stress)}"
     if alpha == 0:
         return f"{fit}\nboth ways cost the same (alpha = 0)"
-    return (
-        f"{fit}\nstraight up costs {(1 + alpha) / (1 - alpha):.3g} times straight down (alpha = {alpha:.3g})"
-    )
+    ratio = (1 + alpha) / (1 - alpha)
+    return f"{fit}\nstraight up costs {ratio:.3g} times straight down (alpha = {alpha:.3g})"
 
 
 def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[int]:
@@ -238,25 +210,19 @@ def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[in
         return list(range(embedding.n_points)) if labels else []
     if isinstance(labels, str):
         raise InputTypeError(
-            f"labels must be True, False or a list of points, got {labels!r}; try [{labels!r}]."
+            f"labels must be True, False or a list of points; try [{labels!r}].", argument="labels"
         )
     return sorted({embedding.index(point) for point in labels})
 
 
 def _arrange(
-    ax: Any,
-    embedding: Embedding,
-    places: NDArray[Any],
-    named: list[int],
-    ball: bool,
-    arcs: bool,
-    remarks: str,
-) -> None:
+    ax: Any, embedding: Embedding, places: NDArray[Any], named: list[int], ball: bool, arcs: bool, remarks: str
+) -> None:  # fmt: skip
     """Write the labels, the key and the note, and leave their places to an Arranger."""
     from finsler.plotting.labels import FONT_SIZE, Arranger
 
     m = embedding.n_components
-    names = names_of(embedding)
+    names = canvas.names_of(embedding)
     written = {
         i: ax.annotate(
             names[i], places[i, :2], (0, 0), textcoords="offset points", fontsize=FONT_SIZE, ha="center", va="center",
@@ -265,13 +231,13 @@ def _arrange(
         for i in named
     }  # fmt: skip
     key = _key(ax, embedding.alpha, ball) if ball or embedding.alpha > 0 else None
-    words = note(ax, remarks) if written or remarks else None
+    words = canvas.note(ax, remarks) if written or remarks else None
     columns = () if m > 1 else (1,) if arcs else (1, -1)
-    n_extensions = 2 if m == 2 and key is not None and not both_shared(ax) else 0
+    n_extensions = 2 if m == 2 and key is not None and not canvas.both_shared(ax) else 0
     ax.add_artist(Arranger(places, written, key, words, columns, n_extensions))
-    draw_quietly(ax)
+    canvas.draw_quietly(ax)
     if written or n_extensions:
-        draw_quietly(ax)  # with the limits and the note that the arranger chose
+        canvas.draw_quietly(ax)  # with the limits and the note that the arranger chose
 
 
 def _key(ax: Any, alpha: float, ball: bool) -> Any:
@@ -283,29 +249,20 @@ def _key(ax: Any, alpha: float, ball: bool) -> Any:
     from matplotlib.transforms import Affine2D
 
     up, down = 1 / (1 + alpha), 1 / (1 - alpha)
-    tall = float(np.clip(0.15 * size_in_points(ax)[1], 44, 74))  # of the arrows, in points
+    tall = float(np.clip(0.15 * canvas.size_in_points(ax)[1], 44, 74))  # of the arrows, in points
     scale = tall / (up + down)
     curve = unit_ball(alpha)
     left = scale * float(np.abs(curve[:, 0]).max()) if ball else 5.0
     area = DrawingArea(left + (max(left, 34) + 86 if ball else 112), tall + (18 if ball else 0))
     frame = Affine2D().scale(scale).translate(left, scale * down) + area.get_transform()
     if ball:
-        area.add_artist(
-            Polygon(curve, closed=True, fc="#0072b218", ec="#555555", lw=1, transform=frame, gid="unit ball")
-        )
-        circle = unit_ball(0.0)
-        area.add_artist(Line2D(*circle.T, color="#999999", lw=0.7, ls=":", transform=frame))
+        area.add_artist(Polygon(curve, fc="#0072b218", ec="#555555", lw=1, transform=frame, gid="unit ball"))
+        area.add_artist(Line2D(*unit_ball(0.0).T, color="#999999", lw=0.7, ls=":", transform=frame))
         area.add_artist(Text(0, tall + 11, "one unit of effort leads this far", fontsize=7, color="#333333"))
-    rows = (
-        (1, up, COSTLY, f"up 1/(1+α) = {up:.3g}" if ball else f"up costs {round(1 + alpha, 3):g} per unit"),
-        (
-            -1,
-            down,
-            CHEAP,
-            f"down 1/(1−α) = {down:.3g}" if ball else f"down costs {round(1 - alpha, 3):g} per unit",
-        ),
-    )
-    for sign, reach, color, text in rows:
+    words = (f"up costs {round(1 + alpha, 3):g} per unit", f"down costs {round(1 - alpha, 3):g} per unit")
+    if ball:
+        words = (f"up 1/(1+α) = {up:.3g}", f"down 1/(1−α) = {down:.3g}")
+    for sign, reach, color, text in ((1, up, COSTLY, words[0]), (-1, down, CHEAP, words[1])):
         arrow = FancyArrowPatch((0, 0), (0, sign * reach), arrowstyle="-|>", lw=1.6, color=color,
                                 mutation_scale=float(np.clip(0.7 * scale * reach, 3, 9)),
                                 shrinkA=0, shrinkB=0, transform=frame, gid="drift")  # fmt: skip
@@ -347,9 +304,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
         rows = [tuple(arc) if isinstance(arc, list | tuple | np.ndarray) else (arc,) for arc in arcs]
         wrong = next((k for k, row in enumerate(rows) if len(row) not in (2, 3)), None)
         if wrong is not None:
-            raise InputError(
-                f"arcs must be pairs (from, to) of labels or numbers; arcs[{wrong}] is {arcs[wrong]!r}."
-            )
+            raise InputError(f"arcs must be pairs (from, to) of points; arcs[{wrong}] is {arcs[wrong]!r}.")
         found = [(embedding.index(a), embedding.index(b)) for a, b, *_ in rows]
         return np.array(found, dtype=np.intp).reshape(-1, 2), 0
     from finsler.graphs.digraph import as_digraph
@@ -374,15 +329,8 @@ def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: flo
     start, end = places[pairs[:, 0]], places[pairs[:, 1]]
     fade = float(np.clip(8 / np.sqrt(max(len(pairs), 1)), 0.15, 0.7))
     if places.shape[1] == 3:
-        ax.quiver(
-            *start.T,
-            *(end - start).T,
-            color="#444444",
-            alpha=fade,
-            lw=0.9,
-            arrow_length_ratio=0.06,
-            gid="arcs",
-        )
+        style = {"color": "#444444", "alpha": fade, "lw": 0.9, "arrow_length_ratio": 0.06}
+        ax.quiver(*start.T, *(end - start).T, gid="arcs", **style)
     elif flat:
         from matplotlib.patches import FancyArrowPatch
 

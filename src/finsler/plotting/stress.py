@@ -11,18 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_count
 from finsler.geometry.stress import total_square
-from finsler.plotting.canvas import (
-    axes_for,
-    list_names,
-    named_legend,
-    names_of,
-    note,
-    panels_for,
-    pyplot,
-    set_title,
-)
+from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, GROUP_COLORS, QUIET
 from finsler.solvers.smacof import smacof
 
@@ -48,13 +39,10 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler import FinslerMDS
     >>> ax = plot_history(FinslerMDS(alpha=0.2).fit([[0, 3, 4, 1], [2, 0, 2, 1], [4, 3, 0, 3], [2, 2, 2, 0]]))
     >>> ax.get_xlabel(), ax.get_yscale()
     ('iteration', 'log')
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     values = history
     for name in ("history_", "history"):
@@ -69,7 +57,7 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
             "history must be the stress at the start and after each iteration: a list of numbers, none negative; "
             f"got shape {values.shape}."
         )
-    ax = axes_for(ax, (7.0, 4.4))
+    ax = canvas.axes_for(ax, (7.0, 4.4))
     iterations = np.arange(len(values))
     positive = values > 0
     ax.plot(iterations, np.where(positive, values, np.nan), color=CHEAP, lw=1.4, marker="o", ms=2.5)
@@ -82,9 +70,9 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
         ax.set_xticks(iterations)
     ax.grid(axis="y", color="#eeeeee")
     times = f"{len(values) - 1} iteration{'' if len(values) == 2 else 's'}"
-    set_title(ax, title, f"The stress fell from {values[0]:.4g} to {values[-1]:.4g} in {times}")
+    canvas.set_title(ax, title, f"The stress fell from {values[0]:.4g} to {values[-1]:.4g} in {times}")
     if not positive.all():
-        note(ax, "A stress of 0 has no place on a logarithmic scale and is not drawn.")
+        canvas.note(ax, "A stress of 0 has no place on a logarithmic scale and is not drawn.")
     return ax
 
 
@@ -110,27 +98,20 @@ def plot_stress_per_point(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler import embed_matrix
     >>> ax = plot_stress_per_point(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels="abc", alpha=0.2))
     >>> ax.get_xlabel()
     'share in the stress (%)'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    if top < 1:
-        raise InputError(f"top must be at least 1, got {top}.")
+    check_count("top", top)
     share = np.asarray(embedding.stress_per_point, dtype=float)
     n = len(share)
     order = np.argsort(-share, kind="stable")[:top]
-    names = names_of(embedding)
-    ax = axes_for(ax, (6.4, 1.4 + 0.19 * len(order)))
-    mean = 100.0 / n
-    percent = 100.0 * share[order]
-    ax.barh(
-        np.arange(len(order)), percent, color=[COSTLY if p > mean else CHEAP for p in percent], height=0.75
-    )
-    list_names(ax.yaxis, np.arange(len(order)), [names[i] for i in order], fontsize=8)
+    names = canvas.names_of(embedding)
+    ax = canvas.axes_for(ax, (6.4, 1.4 + 0.19 * len(order)))
+    mean, places = 100.0 / n, np.arange(len(order))
+    ax.barh(places, 100.0 * share[order], color=np.where(share[order] > 1 / n, COSTLY, CHEAP), height=0.75)
+    canvas.list_names(ax.yaxis, places, [names[i] for i in order], fontsize=8)
     ax.set(ylim=(len(order) - 0.4, -0.6), xlabel="share in the stress (%)")
     ax.axvline(mean, color="black", lw=0.9)
     ax.annotate(
@@ -143,7 +124,7 @@ def plot_stress_per_point(
         default = "The map is exact: no point has a share in the stress"
     elif len(order) < n:
         default += f": together {share[order].sum():.0%}"
-    set_title(ax, title, default)
+    canvas.set_title(ax, title, default)
     return ax
 
 
@@ -193,31 +174,30 @@ def plot_scree(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> from finsler.datasets import make_exact_randers
     >>> exact = make_exact_randers(12, n_components=2, alpha=0.3, random_state=0)
     >>> axes = plot_scree(exact.distances, dimensions=(1, 2), alpha=(0.0, 0.3))
     >>> [ax.get_xlabel() for ax in axes]
     ['dimensions of the map', 'alpha (strength of the drift)']
-    >>> matplotlib.pyplot.close(axes[0].figure)
     """
-    pyplot()  # an absent matplotlib should not be noticed only after the fits
+    canvas.pyplot()  # an absent matplotlib should not be noticed only after the fits
     single = isinstance(alpha, str | Real)
     panels, size = (1, (6.4, 4.6)) if single else (2, (11.0, 4.6))
     if ax is not None:
-        panels_for(ax, panels, size)  # nor should Axes that do not fit
+        canvas.panels_for(ax, panels, size)  # nor should Axes that do not fit
     data = as_dissimilarities(D, weights, missing=missing)
     found = fit_scree(data, dimensions, alpha, verbose=verbose, **options)
-    axes = panels_for(ax, panels, size)
+    axes = canvas.panels_for(ax, panels, size)
     _draw_dimensions(axes[0], found, f"alpha = {alpha:.3g}" if isinstance(alpha, Real) else "fitted drift")
-    set_title(axes[0], title, f"How many dimensions do {data.n_points} points need?")
+    canvas.set_title(axes[0], title, f"How many dimensions do {data.n_points} points need?")
     if not single:
         _draw_drifts(axes[1], found)
-        set_title(axes[1], None, "Which drift? (star: the one fitted to the data)")
+        canvas.set_title(axes[1], None, "Which drift? (star: the one fitted to the data)")
     if found.unfinished:
         fits = "1 fit" if found.unfinished == 1 else f"{found.unfinished} fits"
-        note(axes[0], f"{fits} of {found.stress.size} stopped at the limit of iterations; raise max_iter.")
+        canvas.note(
+            axes[0], f"{fits} of {found.stress.size} stopped at the limit of iterations; raise max_iter."
+        )
     return axes
 
 
@@ -284,7 +264,7 @@ def _draw_dimensions(ax: Any, found: Scree, name: str) -> None:
     )
     ax.set_ylim(0, 1.12 * max(float(line.get_ydata().max()) for line in handles) or 1.0)
     ax.margins(x=0.15)
-    named_legend(ax, handles, names, loc="upper right")
+    canvas.named_legend(ax, handles, names, loc="upper right")
 
 
 def _draw_drifts(ax: Any, found: Scree) -> None:
@@ -300,7 +280,7 @@ def _draw_drifts(ax: Any, found: Scree) -> None:
     ax.set(xlabel="alpha (strength of the drift)", ylabel="normalized stress")
     ax.set_ylim(0, 1.05 * float(found.stress.max()) or 1.0)
     names = [f"{m} dimension{'' if m == 1 else 's'}" for m in found.dimensions]
-    named_legend(ax, handles, names, loc="best")
+    canvas.named_legend(ax, handles, names, loc="best")
 
 
 def _plain_ticks(ax: Any, ratio: float) -> None:
