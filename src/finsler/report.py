@@ -7,14 +7,14 @@ The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilari
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from finsler._runtime import thread_count
-from finsler.data.matrix import as_dissimilarities
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import (
     QUANTILES,
@@ -65,25 +65,17 @@ class AsymmetryReport:
     component_sizes: tuple[int, ...]  #: Groups of points with no known pair between them, largest first.
     strongly_connected: bool  #: Every point reaches every other one along known ordered pairs.
     asymmetry: float | None  #: From 0, symmetric, to 1; over the pairs known both ways.
-    gradient_share: (
-        float | None
-    )  #: Part of the asymmetry that follows heights. From some rows, chance may put it below 0.
-    ratio_quantiles: dict[
-        float, float
-    ]  #: Of rho, the costlier over the cheaper way, where both are positive.
+    gradient_share: float | None  #: Part of it that follows heights; chance may put that of a sample below 0.
+    errors: dict[str, float]  #: Standard errors of the shares of a sample, by name.
+    ratio_quantiles: dict[float, float]  #: Of rho, the costlier over the cheaper way, both positive.
     most_asymmetric: dict[str, Any] | None  #: from, to; there and back, of largest difference.
     heights: Array  #: One a point: the high ones cost more to reach than to leave.
     labels: list[Any]
     random_state: int  #: Seed of what was sampled.
-    errors: dict[str, float] = field(
-        default_factory=dict
-    )  #: Standard errors of shares, by name, if `n_rows` is not None.
     triangle_violations: float | None = None  #: Share of known triples i, j, k with D_ik > D_ij + D_jk.
     triangles_checked: int = 0  #: Ordered triples whose three values are known, among those looked at.
     triangles_sampled: bool = False  #: If not, all were looked at.
-    worst_triangle: dict[str, Any] | None = (
-        None  #: from, via, to; direct, detour and their difference excess.
-    )
+    worst_triangle: dict[str, Any] | None = None  #: from, via, to; direct, detour; excess, their difference.
 
     @property
     def components(self) -> int:
@@ -119,15 +111,15 @@ class AsymmetryReport:
         if self.asymmetry is None:
             where = "" if self.n_rows is None else " of these rows"
             return f"No pair{where} is known both ways, so nothing tells how asymmetric the data is."
-        if self.asymmetry < SYMMETRIC or self.gradient_share is None:
-            aside = (
-                f"; pairs known one way only ({self.one_way:,}) say nothing about it" if self.one_way else ""
-            )
+        if self.asymmetry < SYMMETRIC:
+            aside = f"; pairs known one way only ({self.one_way:,}) say nothing about it" * bool(self.one_way)
             return f"The data is symmetric: use ordinary MDS, or alpha = 0{aside}."
         amount, share = self._share("asymmetry"), self._share("gradient_share")
         if self.errors and not self.is_significant("asymmetry"):
             return f"The asymmetry is not significantly above 0 ({amount} of the squared dissimilarities)."
         amount = f"The asymmetry is {amount} of the squared dissimilarities"
+        if self.gradient_share is None:
+            return f"{amount}; these rows do not tell how much of it follows heights."
         rest = "the rest runs in circles, which no such map can show"
         if self.errors and not self.is_significant("gradient_share"):
             return f"{amount}, but what follows heights of it is not significantly above 0 ({share}); {rest}."
@@ -169,7 +161,7 @@ class AsymmetryReport:
     def _asymmetry_rows(self) -> list[Row]:
         if self.asymmetry is None:
             return [Row("asymmetry", None, "no pair is known both ways")]
-        if self.gradient_share is None:
+        if self.gradient_share is None and self.asymmetry < SYMMETRIC:
             return [Row("asymmetry", self.asymmetry, "none"), *self._ratio_rows()]
         amount = f"{self._share('asymmetry')} of the squared dissimilarities{self._doubt('asymmetry')}"
         heights = self._share("gradient_share") + self._doubt("gradient_share")
@@ -182,7 +174,7 @@ class AsymmetryReport:
         if (pair := self.most_asymmetric) is not None:
             values = f"{pair['there']:.6g} there, {pair['back']:.6g} back"
             rows.append(Row("most asymmetric", pair, f"{pair['from']} to {pair['to']}: {values}"))
-        if self.gradient_share > SYMMETRIC and self.is_significant("gradient_share"):
+        if (self.gradient_share or 0.0) > SYMMETRIC and self.is_significant("gradient_share"):
             for name, i in ("hardest", np.argmax(self.heights)), ("easiest", np.argmin(self.heights)):
                 text = f"{self.labels[i]} (height {self.heights[i]:+.4g})"
                 rows.append(Row(f"{name} to reach", self.labels[i], text))
@@ -205,12 +197,15 @@ class AsymmetryReport:
 
     def _share(self, name: str) -> str:
         """Share in percent, no less than 0 and no more than 100, with its error if it has one."""
+        if getattr(self, name) is None:
+            return "not known"
         error = self.errors.get("gradient_share" if name == "cyclic_share" else name)
         share = min(1.0, max(0.0, getattr(self, name)))
         return _percent(share) if error is None else f"{100 * share:.3g} ± {100 * error:.2g} %"
 
     def _doubt(self, name: str) -> str:
-        return ", not significantly above 0" if self.errors and not self.is_significant(name) else ""
+        doubted = self.errors and getattr(self, name) is not None and not self.is_significant(name)
+        return ", not significantly above 0" if doubted else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report as plain Python numbers, strings, lists and dicts, ready for JSON.
@@ -286,39 +281,58 @@ def asymmetry_report(
     thread_count(n_jobs)  # refuses what is no number of threads
     if hasattr(data, "adj") or hasattr(data, "get_edgelist"):  # networkx, igraph
         data = as_digraph(data)
-    rows: Rows | None = None
     if isinstance(data, Digraph):
         if weights is not None or labels is not None:
             raise InputError(
                 "A graph carries its own labels, and its pairs have no weights; do not pass them."
             )
-        n, names = data.n_nodes, data.nodes
-        k = _rows_to_draw(SAMPLE if sample is None and n > DENSE_NODES else sample, n)
-        if k is not None:
-            rows = sample_rows(data, k, hops=hops, random_state=seed, n_jobs=n_jobs)
-            groups = graph_components(data.matrix)
-            strong = not graph_components(data.matrix, "strong").any()
-        else:
-            D = shortest_paths(data, method="bfs" if hops else "auto", n_jobs=n_jobs)
-            checked = as_dissimilarities(D, labels=names, missing="mask", name="the distances of the graph")
+        found = _look_at_graph(data, hops, sample, seed, n_jobs)
     else:
         checked = as_dissimilarities(data, weights, labels=labels, missing="mask", diagonal=diagonal)
-        n, names = checked.n_points, checked.labels or list(range(checked.n_points))
-        k = _rows_to_draw(sample, n)
-    if rows is None:
-        pairs = Pairs.of(checked.matrix, checked.weights, n_jobs)
-        groups, strong = components(pairs, "either"), strongly_connected(pairs)
-        if k is not None:
-            rows = pairs.rows(np.sort(np.random.default_rng(seed).choice(n, k, replace=False)))
+        found = _look_at_matrix(checked, sample, seed, n_jobs)
+    pairs, names = found.pairs, found.labels
+    facts = _of_rows(pairs, names, seed) if isinstance(pairs, Rows) else _of_pairs(pairs, names, seed, most)
     return AsymmetryReport(
-        n_points=n,
-        n_rows=k,
-        component_sizes=tuple(np.sort(np.bincount(groups))[::-1].tolist()),
-        strongly_connected=strong,
+        n_points=len(names),
+        n_rows=len(pairs.sources) if isinstance(pairs, Rows) else None,
+        component_sizes=tuple(np.sort(np.bincount(found.groups))[::-1].tolist()),
+        strongly_connected=found.strong,
         labels=names,
         random_state=seed,
-        **(_of_pairs(pairs, names, seed, most) if rows is None else _of_rows(rows, names, seed)),
+        **facts,
     )
+
+
+class _LookedAt(NamedTuple):
+    """All pairs or some rows, the names of the points, their groups, and whether each reaches each other."""
+
+    pairs: Pairs | Rows
+    labels: list[Any]
+    groups: Array
+    strong: bool
+
+
+def _look_at_graph(
+    graph: Digraph, hops: bool, sample: int | None, seed: int, n_jobs: int | None
+) -> _LookedAt:
+    k = _rows_to_draw(SAMPLE if sample is None and graph.n_nodes > DENSE_NODES else sample, graph.n_nodes)
+    if k is None:
+        D = shortest_paths(graph, method="bfs" if hops else "auto", n_jobs=n_jobs)
+        name = "the distances of the graph"
+        return _look_at_matrix(
+            as_dissimilarities(D, labels=graph.nodes, missing="mask", name=name), None, seed, n_jobs
+        )
+    rows = sample_rows(graph, k, hops=hops, random_state=seed, n_jobs=n_jobs)
+    strong = not graph_components(graph.matrix, "strong").any()
+    return _LookedAt(rows, graph.nodes, graph_components(graph.matrix), strong)
+
+
+def _look_at_matrix(data: Dissimilarities, sample: int | None, seed: int, n_jobs: int | None) -> _LookedAt:
+    pairs, k = Pairs.of(data.matrix, data.weights, n_jobs), _rows_to_draw(sample, data.n_points)
+    drawn = None if k is None else np.sort(np.random.default_rng(seed).choice(pairs.n, k, replace=False))
+    names = data.labels or list(range(pairs.n))
+    groups, strong = components(pairs, "either"), strongly_connected(pairs)
+    return _LookedAt(pairs if drawn is None else pairs.rows(drawn), names, groups, strong)
 
 
 def _rows_to_draw(sample: int | None, n: int) -> int | None:
@@ -343,6 +357,7 @@ def _of_pairs(pairs: Pairs, labels: list[Any], seed: int, max_triangles: int) ->
         **_counts(found, n * (n - 1)),
         "asymmetry": asymmetry,
         "gradient_share": gradient_share(found, heights) if defined else None,
+        "errors": {},
         "ratio_quantiles": ratio_quantiles(pairs, found, seed),
         "triangle_violations": seen.violated,
         "triangles_checked": seen.checked,

@@ -3,6 +3,8 @@ import pandas as pd
 import pytest
 
 from finsler.data.matrix import as_dissimilarities
+from finsler.data.provenance import Provenance
+from finsler.errors import InputError
 
 GOOD = np.array([[0.0, 1.0, 2.0], [1.5, 0.0, 1.0], [2.5, 1.2, 0.0]])
 
@@ -140,3 +142,31 @@ def test_groups_without_a_common_pair_are_listed():
 def test_dissimilarities_bring_their_own_weights():
     with pytest.raises(ValueError, match="carry their own"):
         as_dissimilarities(as_dissimilarities(GOOD), np.ones((3, 3)))
+
+
+def test_the_diagonal_can_be_ignored_and_an_empty_one_is_fine():
+    D = changed(1, 1, 7.0)
+    np.testing.assert_array_equal(as_dissimilarities(D, diagonal="ignore").matrix, GOOD)
+    assert D[1, 1] == 7.0
+    for nothing in (np.nan, np.inf):  # refused with missing="raise", although no pair is missing
+        data = as_dissimilarities(changed(0, 0, nothing))
+        np.testing.assert_array_equal(data.matrix, GOOD)
+        assert data.weights is None
+    with pytest.raises(InputError, match="diagonal of D"):  # the empty one does not excuse the other
+        as_dissimilarities(changed(2, 2, 3.0, changed(0, 0, np.nan)))
+
+
+def test_what_is_missing_is_a_fact():
+    D = changed(0, 1, np.nan, changed(2, 0, np.inf))
+    masked = as_dissimilarities(D, missing="mask").provenance
+    assert (masked.n_missing, masked.n_unreachable, masked.policy) == (1, 1, "mask")
+    weights = np.ones((3, 3))
+    weights[0, 1] = 0  # says that the pair does not count
+    weighted = as_dissimilarities(D, weights, missing="hinge").provenance
+    assert (weighted.n_missing, weighted.n_unreachable, weighted.policy) == (0, 1, "hinge")
+    assert as_dissimilarities(GOOD, missing="mask").provenance == Provenance()
+
+
+def test_a_path_is_no_matrix():
+    with pytest.raises(InputError, match=r"D is the path 'times\.csv'"):
+        as_dissimilarities("times.csv")
