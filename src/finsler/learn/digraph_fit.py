@@ -5,8 +5,8 @@ start collapses to 0. So the map begins with up to `EXTRA_AXES` additional axes 
 growing penalty then presses the additional axes flat while the rest adjusts; at last all coordinates and the drift are
 free. A Euclidean map goes the same way with alpha = 0, so that both geometries get the same effort.
 
-In fewer than `ROOM` dimensions a strong drift tears the map apart on the way, and so do many additional axes. There the
-drift is raised less and waits until these axes are gone, and there are no more of them than the map has itself.
+In fewer than `STRONG_DRIFT_FROM` dimensions a strong drift tears the map apart on the way, and so do many additional axes.
+There the drift is raised less and waits until these axes are gone, and there are no more of them than the map has itself.
 
 Nodes take part in very different numbers of pairs. Coordinates are therefore scaled by the square root of the curvature
 that each node contributes, which L-BFGS cannot learn from a few dozen steps.
@@ -30,7 +30,7 @@ Function = Callable[[torch.Tensor], tuple[float, torch.Tensor]]
 
 EDGE = 1 - 1e-9  # share of it that tanh can reach
 EXTRA_AXES = 5
-ROOM = 5  # dimensions from which on the drift can be strong from the beginning
+STRONG_DRIFT_FROM = 5  # dimensions: with fewer, a drift that is strong from the beginning does harm
 WARM, SQUEEZE = 0.3, 0.3  # shares of the iterations; the rest is for the last stage
 RENEW_EVERY = 10  # iterations after which a sample of negatives follows the map
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
@@ -52,7 +52,7 @@ def drift_schedule(n_components: int, alpha: float | None) -> tuple[float, ...]:
     >>> drift_schedule(10, None), drift_schedule(10, 0.6), drift_schedule(2, None)
     ((0.5, 0.9, 0.97), (0.5, 0.6, 0.6), (0.25, 0.5, 0.5))
     """
-    values = (0.5, 0.9, 0.97) if n_components >= ROOM else (0.25, 0.5, 0.5)
+    values = (0.5, 0.9, 0.97) if n_components >= STRONG_DRIFT_FROM else (0.25, 0.5, 0.5)
     return values if alpha is None else tuple(min(value, alpha) for value in values)
 
 
@@ -218,7 +218,7 @@ def fit_digraph(
             for k, penalty in enumerate(PENALTIES):
                 run.stage(
                     WARM + SQUEEZE * (k + 1) / len(PENALTIES),
-                    free=free and n_components >= ROOM,
+                    free=free and n_components >= STRONG_DRIFT_FROM,
                     flat=extra,
                     penalty=penalty,
                 )

@@ -117,7 +117,7 @@ def log_ppr_factors(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """Factorize the logarithm of personalised PageRank: where the nodes are in the graph.
+    """Factorize the logarithm of personalized PageRank: where the nodes are in the graph.
 
     With P the transition matrix of a random walk along arcs both ways, ``PPR = (1 - damping) sum_k (damping P)^k`` over
     k = 0..steps and ``M = log(max(PPR / floor, 1))``, source and target factors, of at most ``rank`` columns, are found

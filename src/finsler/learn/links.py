@@ -180,7 +180,8 @@ class LinkPredictor(BaseEstimator):
         settings, seed = self._settings(), self._seed()
         graph = X if isinstance(X, Digraph) else as_digraph(X, weight=None)
         known, n = simple_arcs(graph)
-        matrix = node_features(features, LabelIndex(graph.labels, n, "node"))
+        nodes = LabelIndex(graph.labels, n, "node")
+        matrix = node_features(features, nodes)
         arcs, tasks = known, validation
         if validation is None and self.validation_fraction != 0:
             try:
@@ -213,7 +214,7 @@ class LinkPredictor(BaseEstimator):
                 stacklevel=2,
             )
         history = {name: record.history for name, record in outcome.records.items()}
-        self._keep(outcome, history, graph.labels, known)
+        self._keep(outcome, history, nodes, known)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -337,28 +338,27 @@ class LinkPredictor(BaseEstimator):
             options = None if record["options"] is None else LinkOptions(**record["options"])
             outcome = Outcome(models, record["encoder"], record["scores"], status=record["status"])
             model = cls(**record["parameters"], options=options)
-            model._keep(outcome, record["history"], record["labels"], arrays["known"])
+            nodes = LabelIndex(record["labels"], len(models[0].points), "node")
+            model._keep(outcome, record["history"], nodes, arrays["known"])
         except (KeyError, TypeError) as error:
             raise InputError(f"{str(path)!r} is not a complete saved link predictor ({error}).") from error
         return model
 
-    def _keep(
-        self, outcome: Outcome, history: dict[str, Any], labels: list[Any] | None, known: Integers
-    ) -> None:
+    def _keep(self, outcome: Outcome, history: dict[str, Any], nodes: LabelIndex, known: Integers) -> None:
         self._models, self._known = outcome.models, known
         best = outcome.models[0]
         self.embedding_, self.alpha_ = best.points, best.alpha
         self.omega_ = np.zeros(self.embedding_.shape[1])
         self.omega_[-1] = best.alpha
-        self.labels_, self.history_ = labels, history
-        self._nodes = LabelIndex(labels, len(self.embedding_), "node")
+        self._nodes, self.history_ = nodes, history
+        self.labels_ = None if nodes.labels is None else list(nodes.labels)
         self.encoder_, self.validation_scores_, self.status_ = outcome.kind, outcome.scores, outcome.status
         self.classes_ = np.array([False, True])
         self.n_features_in_ = len(self.embedding_)
         self.result_ = Embedding(
             coordinates=self.embedding_,
             drift=self.omega_,
-            labels=labels,
+            labels=self.labels_,
             stress=float("nan"),
             normalized_stress=float("nan"),
             stress_per_point=np.full(len(self.embedding_), np.nan),
