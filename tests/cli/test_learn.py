@@ -55,7 +55,9 @@ def test_predictions_of_pairs_agree_with_the_library(papers):
     rows = table(done("predict", folder / "model.npz", folder / "pairs.csv").stdout)
     model = LinkPredictor.load(folder / "model.npz")
     assert [(row["from"], row["to"]) for row in rows] == pairs
-    assert np.allclose([float(row["probability"]) for row in rows], model.predict_proba(pairs)[:, 1], rtol=1e-5)
+    assert np.allclose(
+        [float(row["probability"]) for row in rows], model.predict_proba(pairs)[:, 1], rtol=1e-5
+    )
     assert np.allclose([float(row["direction"]) for row in rows], model.predict_direction(pairs), rtol=1e-5)
 
 

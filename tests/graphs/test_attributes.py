@@ -58,14 +58,25 @@ def test_text_that_is_a_number_is_a_number(kind):
 
 def test_graphml_that_keeps_numbers_as_text(tmp_path):
     path = tmp_path / "roads.graphml"
-    nx.write_graphml(with_attribute("networkx", "travel_time", ["2.5", "1.0", "4.0", "6.0"]).__class__(
-        [(u, v, {"travel_time": f"{w}", "name": f"{u}{v}"}) for u, v, w in ARCS]), path)  # fmt: skip
+    arcs = [(u, v, {"travel_time": f"{w}", "name": f"{u}{v}"}) for u, v, w in ARCS]
+    nx.write_graphml(nx.MultiDiGraph(arcs), path)
     assert 'attr.type="string"' in path.read_text()
     for read in (read_graph, as_digraph):
         graph = read(path)
         assert graph.provenance.columns == {"value": "travel_time"}
-        assert graph.weighted
+        assert graph.provenance.source == "roads.graphml"
     np.testing.assert_array_equal(graph_distances(path).matrix, D)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_graphml_with_entities_is_refused(tmp_path, encoding):
+    path = tmp_path / "bomb.graphml"
+    text = (
+        f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE g [<!ENTITY a "aaaa">]><graphml>&a;</graphml>'
+    )
+    path.write_bytes(text.encode(encoding))
+    with pytest.raises(InputError, match=r"bomb\.graphml.*entities"):
+        read_graph(path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ __all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "digraph": ["Digraph", "as_digraph", "largest_component"],
-        "readers": ["read_graph"],
+        "readers": ["open_file", "read_graph"],
         "distances": ["graph_distances"],
         "paths": ["shortest_paths"],
         "pivots": ["PivotDistances", "pivot_distances"],

@@ -9,6 +9,7 @@ from finsler.graphs.neighbors import randers_edges as randers_edges
 from finsler.graphs.paths import shortest_paths as shortest_paths
 from finsler.graphs.pivots import PivotDistances as PivotDistances
 from finsler.graphs.pivots import pivot_distances as pivot_distances
+from finsler.graphs.readers import open_file as open_file
 from finsler.graphs.readers import read_graph as read_graph
 from finsler.graphs.scores import digraph_scores as digraph_scores
 from finsler.graphs.scores import symmetric_floor as symmetric_floor

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from xml.etree.ElementTree import ParseError
@@ -109,8 +110,8 @@ def read_graph(
         Columns of a text file, by name or by position from 0; otherwise recognized by name (see
         `finsler.data.columns`), else the first two.
     weight : str, int or None
-        Column, GraphML attribute or npz array of the lengths; None gives every arc the length one. "auto"
-        takes "weight" (in a text file also other names of lengths, else the third of three columns).
+        Column, GraphML attribute or npz array of the lengths; None gives every arc the length one. "auto" takes the one
+        with the name of a length, see `finsler.graphs.digraph.as_digraph`.
     delimiter : str, optional
         Between the columns of a text file: a character, or " " for any blanks. Otherwise found.
     header : bool, optional
@@ -170,12 +171,15 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, layout: Tex
             return table_arcs(table, labels)
     with _readable(path, kind):
         if kind == "npz":
-            return _npz_arcs(path, weight, labels)
+            return _npz_arcs(path, weight, labels)._replace(source=path.name)
         unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
         with unpack(path, "rb") as file:
-            if kind == "mtx":
-                return matrix_arcs(mmread(file), weight, labels)
-            return _graphml_arcs(file, weight, labels)
+            arcs = (
+                matrix_arcs(mmread(file), weight, labels)
+                if kind == "mtx"
+                else _graphml_arcs(file, weight, labels)
+            )
+            return arcs._replace(source=path.name)
 
 
 @contextmanager
@@ -225,8 +229,13 @@ def _graphml_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> 
         import networkx
     except ImportError as error:
         raise MissingExtraError("GraphML files need networkx: pip install 'finsler[graph]'.") from error
+    content = file.read()
+    if b"<!ENTITY" in content.replace(b"\0", b""):  # in UTF-16, too
+        raise InputError(
+            "it declares XML entities, which are not read; a few lines of them can fill the memory."
+        )
     try:
-        graph = networkx.read_graphml(file)
+        graph = networkx.read_graphml(BytesIO(content))
     except networkx.NetworkXError as error:
         raise InputError(str(error)) from error
     return networkx_arcs(graph, weight, labels)
