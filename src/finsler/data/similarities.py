@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from finsler.data.labels import LabelIndex
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities, as_float_array, frame_labels
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
@@ -287,7 +288,7 @@ TRANSFORMS: dict[str, Callable[..., Array]] = {
 def _name(counts: Any, labels: Sequence[Any] | None, i: int) -> str:
     """Row ``i`` as an error message shows it."""
     names = frame_labels(counts, "counts") if labels is None else list(labels)
-    return Dissimilarities(np.empty(0), None, names).name(int(i))
+    return LabelIndex(names, len(counts)).name(int(i))
 
 
 def _check_counts(counts: Any, labels: Sequence[Any] | None) -> Array:
