@@ -371,6 +371,17 @@ def test_matrices():
         assert_same(as_digraph(stored), expected, None)
 
 
+def test_zeros_that_fill_up_blocks_are_no_arcs():
+    blocks = sparse.bsr_array(
+        np.array([[0, 1.0, 0, 0], [0, 0, 2, 0], [0, 0, 0, 3], [4, 0, 0, 0]]), blocksize=(2, 2)
+    )
+    with pytest.raises(ValueError, match="BSR"):
+        as_digraph(blocks)
+    stored = blocks.tocsr()
+    stored.eliminate_zeros()
+    assert as_digraph(stored).n_arcs == 4
+
+
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_small_array_is_ambiguous(n):
     array = np.arange(n * n).reshape(n, n) + 1

@@ -44,8 +44,7 @@ class LabelIndex:
 
     Parameters
     ----------
-    labels : sequence or None
-        Name of each point.
+    labels : sequence of length n, or None
     n : int
         Number of points.
     what : str
@@ -95,16 +94,9 @@ class LabelIndex:
         )
 
     def position(self, label: Any, where: str = "", *, exact: bool = False) -> int:
-        """Position of a point given by its label, or by its number if no label is a number.
+        """Position of a point given by its label; or, unless `exact`, by its number (-1 is the last) if no label is one.
 
-        Parameters
-        ----------
-        label : object
-            Label; or a number, from the end if it is negative.
-        where : str
-            Where it stood, for the message if it is unknown.
-        exact : bool
-            Whether it must be a label, as in data, where a number that is none is wrong.
+        ``where`` it stood goes into the message if it is unknown.
         """
         found = self.find(label)
         if found is not None:

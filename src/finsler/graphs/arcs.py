@@ -121,6 +121,10 @@ def matrix_arcs(matrix: Any, weight: Any, labels: Iterable[Hashable] | None) -> 
     refuse_name(weight, "a matrix")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"A matrix of arcs must be square; found shape {matrix.shape}.")
+    if getattr(matrix, "format", "") == "bsr":
+        raise InputError(
+            "A matrix in BSR format fills up with zeros that are no arcs; convert it: .tocsr(), then .eliminate_zeros()."
+        )
     if hasattr(matrix, "tocoo"):
         entries = matrix.tocoo()
         rows, columns, lengths = entries.row, entries.col, entries.data
