@@ -171,7 +171,9 @@ def fig3() -> Figure:
 
 def _current_map(data: Any, name: str) -> tuple[Embedding, Any, Array, dict[str, Any]]:
     found = geodesic_distances(data.points, current=data.current, **PAPER)
-    embedding = Embedding.from_solution(smacof(found, 3, 0.5), found)
+    embedding = Embedding.from_solution(
+        smacof(found, 3, 0.5), labels=found.labels, provenance=found.provenance, data=found
+    )
     graph = neighborhood_graph(data.points, n_neighbors=10)
     extrema = local_extrema(embedding.height, graph, hops=3)
     D = found.matrix

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,26 +16,33 @@ from numpy.typing import NDArray
 from finsler._io import load_archive, save_archive
 from finsler.data.labels import LabelIndex, plain_label
 from finsler.data.matrix import Dissimilarities, check_columns
-from finsler.data.provenance import Provenance
+from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distances
-from finsler.geometry.stress import stress_per_point, total_square
-from finsler.solvers.backends.memory import Backend
-from finsler.solvers.placement import place
-from finsler.solvers.solution import Solution
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from finsler.geometry.asymmetry import AsymmetryShown
+    from finsler.graphs.sampled import SampledScores
+    from finsler.solvers.alpha import AlphaSource
+    from finsler.solvers.placement import Placement
+    from finsler.solvers.solution import Solution
+
 Array = NDArray[np.floating[Any]]
 
 WITH_DATA = 1000  # maps of up to this many points are saved with their data
+ALL_PAIRS = 3000  # points up to which all pairs are looked at to tell how much asymmetry a map shows
+ROWS = 200  # points whose pairs are looked at beyond
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding:
     """A map on which the way there and the way back can be measured.
+
+    The same data give the same map: it is centered, the axes beside the height are its principal axes, the widest first,
+    and their signs are fixed; see :func:`finsler.solvers.drift.upright`.
 
     Attributes
     ----------
@@ -42,17 +51,30 @@ class Embedding:
     drift : ndarray of shape (m,)
         ``(0, ..., 0, alpha)``.
     labels : list or None
-        Names of the points.
-    stress, normalized_stress : float
-        Weighted sum of squared errors, and the square root of its share in the weighted sum of squares of the data.
+        Names of the points; None if they are numbered.
+    stress, normalized_stress : float or None
+        Weighted sum of squared errors, and the square root of its share in the weighted sum of squares of the data. None
+        if the map was fitted to something else than distances.
     stress_per_point : ndarray of shape (n,)
-        Share of each point in the stress.
+        Share of each point in the stress; 0 for points that were placed later.
     n_iter : int
         Iterations it took.
     status, message : str
         How the solver ended, as a word and as a sentence.
     data : Dissimilarities or None
-        What was embedded, to compare the map with; None if it was not in memory.
+        What was embedded, to compare the map with; None if it was not in memory, or not kept.
+    provenance : Provenance
+        Where the data come from, and what was chosen, filled and left out on the way to the map.
+    alpha_source : {"given", "fitted", "symmetric", "cyclic", "one_way", "unclear"}
+        Where alpha comes from, see `finsler.solvers.alpha`.
+    shown : AsymmetryShown or None
+        How much of the asymmetry it shows, if that was found out before; ask :meth:`asymmetry_shown`.
+    held_out : SampledScores or None
+        Scores of a sparse map on pairs that it was not made from.
+    misfit : ndarray of shape (k,) or None
+        Of the last k points, which were placed later: root of the stress of each over the squares of its dissimilarities.
+    data_dropped : bool
+        Whether the data were left out of the file from which the map was loaded.
 
     Examples
     --------
@@ -66,66 +88,47 @@ class Embedding:
     coordinates: Array
     drift: Array
     labels: list[Any] | None
-    stress: float
-    normalized_stress: float
+    stress: float | None
+    normalized_stress: float | None
     stress_per_point: Array
     n_iter: int
     status: str
     message: str
     data: Dissimilarities | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+    alpha_source: AlphaSource = "given"
+    shown: AsymmetryShown | None = None
+    held_out: SampledScores | None = None
+    misfit: Array | None = None
+    data_dropped: bool = False
 
     @classmethod
-    def from_solution(cls, solution: Solution, data: Dissimilarities) -> Embedding:
-        """Embedding of ``data`` as a solver found it."""
-        total = total_square(data.matrix, data.weights)
-        shares = stress_per_point(solution.coordinates, data.matrix, data.weights, drift=solution.drift)
-        return cls._made(solution, total, shares, data.labels, data.provenance, data)
-
-    @classmethod
-    def from_backend(cls, solution: Solution, backend: Backend) -> Embedding:
-        """Embedding of data that a solver found in a backend of theirs, in memory or not."""
-        shares = backend.stress_per_point(solution.coordinates, solution.drift)
-        return cls._made(solution, backend.total, shares, backend.labels, backend.provenance, backend.data)
-
-    @classmethod
-    def _made(
+    def from_solution(
         cls,
         solution: Solution,
-        total: float,
-        shares: Array,
+        *,
         labels: list[Any] | None,
         provenance: Provenance,
-        data: Dissimilarities | None,
+        data: Dissimilarities | None = None,
+        shown: AsymmetryShown | None = None,
+        held_out: SampledScores | None = None,
     ) -> Embedding:
+        """Embedding that a solver found; ``shown`` and ``held_out`` are for data that are not in memory."""
         return cls(
             coordinates=solution.coordinates,
             drift=solution.drift,
             labels=labels,
             stress=solution.stress,
-            normalized_stress=float(np.sqrt(solution.stress / total)) if total > 0 else 0.0,
-            stress_per_point=shares,
-            n_iter=solution.n_iter,
-            status=solution.status,
-            message=" ".join(filter(None, (solution.message, solution.note, *provenance.sentences()))),
-            data=data,
-        )
-
-    @classmethod
-    def from_pairs(cls, solution: Solution, labels: list[Any] | None, note: str = "") -> Embedding:
-        """Embedding that a solver found from some of the pairs; its stress is over those."""
-        if solution.total is None or solution.per_point is None:
-            raise InputError("solution says nothing of its pairs; use Embedding.from_solution with the data.")
-        share = solution.stress / solution.total if solution.total > 0 else 0.0
-        return cls(
-            coordinates=solution.coordinates,
-            drift=solution.drift,
-            labels=labels,
-            stress=solution.stress,
-            normalized_stress=float(np.sqrt(share)),
+            normalized_stress=solution.normalized_stress,
             stress_per_point=solution.per_point,
             n_iter=solution.n_iter,
             status=solution.status,
-            message=" ".join(filter(None, (solution.message, solution.note, note))),
+            message=solution.message,
+            data=data,
+            provenance=provenance,
+            alpha_source=solution.alpha_source,
+            shown=shown,
+            held_out=held_out,
         )
 
     @property
@@ -142,6 +145,13 @@ class Embedding:
     def alpha(self) -> float:
         """Strength of the drift: the way straight up costs ``(1 + alpha)/(1 - alpha)`` times the way down."""
         return float(self.drift[-1])
+
+    @property
+    def alpha_identifiable(self) -> bool | None:
+        """Whether the data determine alpha; None if alpha was given."""
+        from finsler.solvers.alpha import identifiable
+
+        return identifiable(self.alpha_source)
 
     @property
     def height(self) -> Array:
@@ -168,13 +178,95 @@ class Embedding:
     def place(self, *, to_fitted: Any = None, from_fitted: Any = None, n_jobs: int | None = None) -> Array:
         """Coordinates of new points, from their dissimilarities to and/or from the points of this map.
 
-        See :func:`finsler.solvers.placement.place`. The columns of DataFrames must be the labels of the map.
+        Parameters
+        ----------
+        to_fitted, from_fitted : array-like of shape (k, n) or DataFrame, optional
+            Dissimilarities *from* each new point *to* those of the map, and *from* those of the map to each new one, also
+            one row per new point; NaN where unknown. The columns of a DataFrame must be the labels of the map.
+        n_jobs : int, optional
+            Threads; None means all.
         """
+        return self._placed(to_fitted, from_fitted, n_jobs).coordinates
+
+    def with_points(
+        self,
+        *,
+        to_fitted: Any = None,
+        from_fitted: Any = None,
+        labels: Sequence[Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> Embedding:
+        """The map with new points, which are placed into it and come last; how well each fits is its ``misfit``.
+
+        Parameters
+        ----------
+        to_fitted, from_fitted, n_jobs
+            As in :meth:`place`.
+        labels : sequence, optional
+            Names of the new points; by default those of the rows of a DataFrame, else "new 1", "new 2", ...
+
+        Examples
+        --------
+        >>> import finsler
+        >>> towns = finsler.embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
+        >>> larger = towns.with_points(to_fitted=[[2, 2, 3]], labels=["D"])
+        >>> larger.labels, larger.misfit.shape
+        (['A', 'B', 'C', 'D'], (1,))
+        """
+        placed = self._placed(to_fitted, from_fitted, n_jobs)
+        k = len(placed.coordinates)
+        if labels is None:
+            rows = [list(values.index) for values in (to_fitted, from_fitted) if hasattr(values, "columns")]
+            if len(rows) == 2 and rows[0] != rows[1]:
+                raise InputError("to_fitted and from_fitted must hold the same new points in the same order.")
+            labels = rows[0] if rows else [f"new {i + 1}" for i in range(k)]
+        names = [plain_label(label) for label in labels]
+        if len(names) != k:
+            raise InputError(f"must have one entry per new point, {k}; got {len(names)}.", argument="labels")
+        fitted = list(range(self.n_points)) if self.labels is None else self.labels
+        if again := {str(label) for label in fitted} & {str(label) for label in names}:
+            raise InputError(
+                f"labels: {min(again)!r} is a point of the map; call the new one something else."
+            )
+        return replace(
+            self,
+            coordinates=np.vstack([self.coordinates, placed.coordinates]),
+            labels=[*fitted, *names],
+            stress_per_point=np.concatenate([self.stress_per_point, np.zeros(k)]),
+            data=None,
+            shown=self.asymmetry_shown(),
+            misfit=np.concatenate([np.empty(0) if self.misfit is None else self.misfit, placed.misfit]),
+        )
+
+    def _placed(self, to_fitted: Any, from_fitted: Any, n_jobs: int | None) -> Placement:
+        from finsler.solvers.placement import place
+
         check_columns(to_fitted, self.labels, "to_fitted")
         check_columns(from_fitted, self.labels, "from_fitted")
         return place(
             self.coordinates, self.drift, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
-        ).coordinates
+        )
+
+    def asymmetry_shown(self) -> AsymmetryShown | None:
+        """How much of the asymmetry of the data the map shows, and how much heights could.
+
+        Beyond 3,000 points it is an estimate from the pairs of 200 of them, drawn at random, and for sparse maps from
+        pairs that the map was not made from: ``n_rows`` and ``error`` say so. None if the data are not known.
+        """
+        return self._shown
+
+    @cached_property
+    def _shown(self) -> AsymmetryShown | None:
+        if self.held_out is not None:
+            return self.held_out.asymmetry_shown
+        if self.shown is not None or self.data is None:
+            return self.shown
+        from finsler.geometry.asymmetry import asymmetry_shown
+
+        rows = None
+        if self.n_points > ALL_PAIRS:
+            rows = np.sort(np.random.default_rng(0).permutation(self.n_points)[:ROWS])
+        return asymmetry_shown(self.data.matrix, self.data.weights, self.alpha * self.height, rows=rows)
 
     def to_frame(self) -> pd.DataFrame:
         """Coordinates as a DataFrame: columns ``x1``, ..., ``height``, and ``stress_share``; the labels are the index."""
@@ -192,19 +284,52 @@ class Embedding:
     def summary(self) -> str:
         """Describe the map in a few lines."""
         ratio = (1 + self.alpha) / (1 - self.alpha)
-        plural = "s" if self.n_components > 1 else ""
+        dimensions = count(self.n_components, "dimension")
         lines = [
-            f"{self.n_points} points in {self.n_components} dimension{plural}, alpha = {self.alpha:.4g}",
+            f"{self.n_points} points in {dimensions}, alpha = {self.alpha:.4g}",
             f"  straight up costs {ratio:.4g} times straight down",
-            f"  normalized stress {self.normalized_stress:.4g} (0 is perfect), stress {self.stress:.6g}",
-            f"  {self.status}: {self.message}",
         ]
-        if np.isnan(self.normalized_stress):  # fitted to something else than distances
-            del lines[2]
+        if self.normalized_stress is not None:
+            lines.append(
+                f"  normalized stress {self.normalized_stress:.4g} (0 is perfect), stress {self.stress:.6g}"
+            )
+        if self.held_out is not None:
+            lines.append(
+                f"  on {self.held_out.n_sources} rows that it was not made from: normalized stress "
+                f"{self.held_out.normalized_stress}"
+            )
+        if shows := self._shows():
+            lines.append(f"  {shows}")
+        lines.append(f"  {self.status}: {' '.join(self.sentences())}")
         return "\n".join(lines)
 
+    def _shows(self) -> str:
+        """How much of the asymmetry it shows, in words."""
+        found = self.asymmetry_shown()
+        if found is None:
+            return ""
+        text = f"asymmetry shown: {found}"
+        if found.share is not None and found.available is not None and found.available - found.share > 0.2:
+            text += f": try n_components={self.n_components + 1}"
+        return text if found.n_rows is None else f"{text} (from {found.n_rows} of {self.n_points:,} rows)"
+
+    def sentences(self) -> list[str]:
+        """Say in words what a reader of the map should know: how it ended, what was chosen, filled and left out."""
+        from finsler.solvers.alpha import about_alpha
+
+        said = [self.message, about_alpha(self.alpha_source, self.alpha, self.n_components)]
+        said += self.provenance.sentences()
+        if self.misfit is not None:
+            were = "point was" if len(self.misfit) == 1 else "points were"
+            said.append(
+                f"{len(self.misfit)} {were} placed into it later; stress and shares are those of the others."
+            )
+        if self.data_dropped:
+            said.append("The data were not kept in the file.")
+        return [sentence for sentence in said if sentence]
+
     def __repr__(self) -> str:
-        fit = "" if np.isnan(self.normalized_stress) else f"normalized stress {self.normalized_stress:.4g}, "
+        fit = "" if self.normalized_stress is None else f"normalized stress {self.normalized_stress:.4g}, "
         return f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, {fit}{self.status})"
 
     def plot(self, **options: Any) -> Axes:
@@ -227,33 +352,57 @@ class Embedding:
         path : path-like
             Where to; an existing file is replaced once the new one is complete.
         with_data : bool, optional
-            Whether to keep the dissimilarities in the file; by default up to 1,000 points. Labels must be strings,
-            numbers, booleans or None.
+            Whether to keep the dissimilarities in the file. By default up to 1,000 points; beyond, a warning says that they
+            are left out. How much of the asymmetry the map shows is kept in any case. Labels must be strings, numbers,
+            booleans or None.
         """
         arrays = {
             "coordinates": self.coordinates,
             "drift": self.drift,
             "stress_per_point": self.stress_per_point,
         }
-        if with_data is None:
-            with_data = self.n_points <= WITH_DATA
-        if with_data and self.data is not None:
+        if self.misfit is not None:
+            arrays["misfit"] = self.misfit
+        keep = self.n_points <= WITH_DATA if with_data is None else with_data
+        if keep and self.data is not None:
             arrays["data_matrix"] = self.data.matrix
             if self.data.weights is not None:
                 arrays["data_weights"] = self.data.weights
-        record = {
-            name: getattr(self, name)
-            for name in ("stress", "normalized_stress", "n_iter", "status", "message")
-        }
-        labels = None if self.labels is None else [_plain_label(label) for label in self.labels]
-        return save_archive(path, "embedding", arrays, {**record, "labels": labels})
+        names = ("stress", "normalized_stress", "n_iter", "status", "message", "alpha_source")
+        record = {name: getattr(self, name) for name in names}
+        facts, shown = self.provenance.to_dict(), self.asymmetry_shown()
+        written = save_archive(
+            path,
+            "embedding",
+            arrays,
+            {
+                **record,
+                "labels": None if self.labels is None else [_saved_label(label) for label in self.labels],
+                "provenance": {**facts, "left_out": [str(label) for label in self.provenance.left_out]},
+                "shown": None if shown is None else shown._asdict(),
+                "data_dropped": self.data_dropped or (self.data is not None and not keep),
+            },
+        )
+        if self.data is not None and not keep and with_data is None:
+            warnings.warn(
+                f"The data of {self.n_points:,} points are not in {str(path)!r}. with_data=True keeps them; with_data=False "
+                "leaves them out without a word.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return written
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
         """Read a map that :meth:`save` wrote."""
         arrays, record = load_archive(path, "embedding")
         matrix, weights = arrays.pop("data_matrix", None), arrays.pop("data_weights", None)
-        data = None if matrix is None else Dissimilarities(matrix, weights, record.get("labels"))
+        record["provenance"] = facts = Provenance.from_dict(record.get("provenance", {}))
+        data = None if matrix is None else Dissimilarities(matrix, weights, record.get("labels"), facts)
+        if record.get("shown") is not None:
+            from finsler.geometry.asymmetry import AsymmetryShown
+
+            record["shown"] = AsymmetryShown(**record["shown"])
         fields: dict[str, Any] = {**arrays, **record, "data": data}
         try:
             return cls(**fields)
@@ -261,7 +410,7 @@ class Embedding:
             raise InputError(f"{str(path)!r} is not a complete saved map ({error}).") from error
 
 
-def _plain_label(label: Any) -> Any:
+def _saved_label(label: Any) -> Any:
     label = plain_label(label)
     if label is None or isinstance(label, (str, int, float, bool)):
         return label

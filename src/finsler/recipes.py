@@ -1,38 +1,70 @@
-"""One-line doors to a map."""
+"""One line from data to a map."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from inspect import signature
-from math import inf
-from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from finsler.data.matrix import LARGEST, as_dissimilarities
+from finsler.data.labels import suggestion
+from finsler.data.matrix import as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities
 from finsler.data.tables import read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
-from finsler.graphs.digraph import Digraph, as_digraph, largest_component
-from finsler.graphs.distances import (
-    DENSE_NODES,
-    POLICIES,
-    WEIGHTINGS,
-    graph_distances,
-    path_provenance,
-    require_one_piece,
-)
-from finsler.graphs.pivots import PivotDistances, pivot_distances
+from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.distances import DENSE_NODES, graph_distances
 from finsler.solvers.backends.choose import is_dask_array
-from finsler.solvers.sparse.problem import ArcPairs
-from finsler.solvers.sparse.solver import sparse_smacof
+from finsler.solvers.sparse.maps import map_graph
+
+
+class SolverOptions(TypedDict, total=False):
+    """Options of all solvers, with the defaults and meanings that `FinslerMDS` gives them."""
+
+    init: str | ArrayLike
+    n_init: int
+    max_iter: int
+    tol: float
+    accelerate: bool
+    time_limit: float | None
+    callback: Callable[[Any], Any] | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool | str
+
+
+class MatrixOptions(SolverOptions, total=False):
+    """Further options of `embed_matrix`, with the defaults of `FinslerMDS`."""
+
+    solver: str
+    memory_budget: float | str | None
+
+
+class GraphOptions(SolverOptions, total=False):
+    """Further options of `embed_graph`: of `FinslerMDS`, or of `sparse_smacof` where the map is a sparse one."""
+
+    solver: str
+    checkpoint: str | os.PathLike[str] | None
+    checkpoint_seconds: float
+
+
+class PointOptions(SolverOptions, total=False):
+    """Further options of `embed_points`, with the defaults of `FinslerIsomap`."""
+
+    solver: str
+    n_neighbors: int
+    radius: float | None
+    graph: Any
+    zermelo: str
+    rule: str
+    unreachable: str
+    dtype: DTypeLike
 
 
 def embed_matrix(
@@ -44,7 +76,7 @@ def embed_matrix(
     labels: Sequence[Any] | None = None,
     missing: str = "raise",
     encoding: str | None = None,
-    **options: Any,
+    **options: Unpack[MatrixOptions],
 ) -> Embedding:
     """Map a matrix of asymmetric dissimilarities: travel times, costs, confusions.
 
@@ -66,7 +98,8 @@ def embed_matrix(
     encoding : str, optional
         Encoding of a text file, if not UTF-8: "cp1252" for what Excel saves as plain CSV in western Europe.
     **options
-        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
+        ``solver``, ``init``, ``n_init``, ``max_iter``, ``tol``, ``accelerate``, ``time_limit``, ``callback``,
+        ``random_state``, ``n_jobs``, ``verbose``, ``memory_budget``: see :class:`~finsler.estimators.mds.FinslerMDS`.
 
     Returns
     -------
@@ -80,24 +113,19 @@ def embed_matrix(
     >>> round(flights.distance("JFK", "LAX"), 1), round(flights.distance("LAX", "JFK"), 1)
     (5.3, 4.2)
     """
+    _check_options("embed_matrix", options, MatrixOptions)
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     path = os.fspath(D) if isinstance(D, str | os.PathLike) else None
     if (path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D):
         # These may be larger than memory: the estimator finds out, and solves them where they are.
-        found = mds.fit(D, weights=weights).result_
-        if labels is None:
-            return found
-        if len(labels) != found.n_points:
-            raise InputError(
-                f"labels must have one entry per point: D has {found.n_points} rows, labels {len(labels)}."
-            )
-        return replace(found, labels=list(labels))
+        return _relabeled(mds.fit(D, weights=weights).result_, labels)
     values: Any = D
     if path is not None:
         table = read_table(path, kind="matrix", encoding=encoding)
         values, labels = table.values, table.labels if labels is None else labels
     data = as_dissimilarities(values, weights, labels=labels, missing=missing)
-    return mds.fit(data).result_
+    facts = data.provenance.having(kind="matrix", source="" if path is None else os.path.basename(path))
+    return mds.fit(replace(data, provenance=facts)).result_
 
 
 def embed_pairs(
@@ -178,51 +206,55 @@ def embed_graph(
     *,
     n_components: int = 2,
     alpha: float | str = "auto",
+    weight: Any = "auto",
+    directed: bool | None = None,
+    duplicates: str = "min",
+    source: Any = None,
+    target: Any = None,
     hops: bool = False,
     nodes: Sequence[Any] | None = None,
     unreachable: str = "mask",
     connection: str = "strong",
     far: float | None = None,
     weighting: str = "uniform",
-    reading: dict[str, Any] | None = None,
     method: str = "auto",
-    pivots: int = 100,
-    **options: Any,
+    n_pivots: int = 100,
+    **options: Unpack[GraphOptions],
 ) -> Embedding:
     """Map a digraph by the lengths of its shortest paths.
 
     Parameters
     ----------
-    graph : networkx or igraph graph, scipy sparse matrix, pandas edge list, arrays of arcs, Digraph, or a file
-        Arcs carry lengths: bigger is farther. See :func:`~finsler.graphs.digraph.as_digraph`.
-    n_components : int
-        Dimension of the map, the height included.
-    alpha : float in [0, 1) or "auto"
-        Strength of the drift; "auto" fits it to the data.
+    graph : networkx or igraph graph, scipy sparse matrix, data frame of arcs, arrays of arcs, Digraph, or a file
+        Arcs carry lengths: bigger is farther.
+    n_components, alpha
+        As in :func:`embed_matrix`.
+    weight, directed, duplicates, source, target
+        How to read it: attribute or column of the lengths, directions, repeated arcs, columns of the two ends; see
+        :func:`~finsler.graphs.digraph.as_digraph`.
     hops : bool
         Count arcs instead of adding their lengths.
     nodes : sequence of labels, optional
-        Map only these nodes; paths still run through the whole graph.
+        Map only these nodes; paths still run through the whole graph. Such a map is dense.
     unreachable : {"mask", "largest", "hinge", "raise"}
         What to do with ordered pairs that have no path: leave them out, keep the largest connected part, keep them far
-        apart, or refuse. What was left out stands in the ``message`` of the result.
+        apart, or refuse. The ``provenance`` of the result tells what was left out.
     connection, far, weighting
         See :func:`~finsler.graphs.distances.graph_distances`.
-    reading : dict, optional
-        Options of :func:`~finsler.graphs.digraph.as_digraph`, such as ``{"weight": "minutes"}``.
     method : {"auto", "dense", "sparse"}
         All pairs of nodes ("dense"), or the arcs and the pairs with some pivots ("sparse"). "auto" is dense up to 5,000
-        nodes; what it chose beyond them stands in the ``message`` of the result.
-    pivots : int
-        Number of pivots of "sparse".
+        nodes, and with `nodes` or ``solver="classical"``; the ``provenance`` of the result tells.
+    n_pivots : int
+        Pivots of a sparse map.
     **options
-        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`, or of
-        :func:`~finsler.solvers.sparse.solver.sparse_smacof` where the method is "sparse".
+        Those of :func:`embed_matrix` without ``memory_budget``. The defaults of ``max_iter`` and ``tol`` are coarser for
+        a sparse map, which depends on ``random_state`` in any case. With ``method="sparse"``: ``checkpoint`` and
+        ``checkpoint_seconds``, see :func:`~finsler.solvers.sparse.solver.sparse_smacof`.
 
     Returns
     -------
     Embedding
-        The stress of a sparse map is over its pairs; see :mod:`finsler.graphs.sampled` for its stress on others.
+        The stress of a sparse map is over its pairs; its ``held_out`` holds scores on others.
 
     Examples
     --------
@@ -232,129 +264,56 @@ def embed_graph(
     >>> town.labels
     ['a', 'b', 'c', 'd']
     """
+    _check_options("embed_graph", options, GraphOptions)
+    found = as_digraph(
+        graph, weight=weight, directed=directed, duplicates=duplicates, source=source, target=target
+    )
+    measure: dict[str, Any] = {
+        "hops": hops, "unreachable": unreachable, "connection": connection, "far": far, "weighting": weighting
+    }  # fmt: skip
+    if _choose_method(method, found.n_nodes, nodes, options) == "sparse":
+        return _sparse_map(found, n_components, alpha, n_pivots, method == "auto", {**measure, **options})
+    plain: dict[str, Any] = dict(options)
+    shared = {name: plain[name] for name in ("n_jobs", "verbose") if name in plain}
+    data = graph_distances(found, nodes=nodes, **measure, **shared)
+    data = replace(data, provenance=data.provenance.having(method="dense"))
+    return FinslerMDS(n_components, alpha=alpha, **plain).fit(data).result_
+
+
+def _sparse_map(
+    graph: Digraph,
+    n_components: int,
+    alpha: float | str,
+    n_pivots: int,
+    chosen: bool,
+    options: dict[str, Any],
+) -> Embedding:
+    options.pop("solver", None)
+    found = map_graph(graph, n_components, alpha, n_pivots=n_pivots, **options)
+    facts = found.provenance.having(chosen=chosen)
+    return Embedding.from_solution(
+        found.solution,
+        labels=found.graph.labels,
+        provenance=facts,
+        held_out=found.held_out,
+    )
+
+
+def _choose_method(method: str, n_nodes: int, nodes: Any, options: GraphOptions) -> str:
+    """Dense or sparse; options that go with one of them only are refused by method, whatever the size of the graph."""
     check_choice("method", method, ("auto", "dense", "sparse"))
-    graph = as_digraph(graph, **(reading or {}))
-    if method == "sparse" or (method == "auto" and nodes is None and graph.n_nodes > DENSE_NODES):
-        if nodes is not None:
-            raise InputError("nodes goes with method='dense': a sparse map is of the whole graph.")
-        why = (
-            f"{graph.n_nodes:,} nodes are more than {DENSE_NODES:,}, so it is a sparse map"
-            if method == "auto"
-            else ""
-        )
-        return sparse_map(
-            graph, n_components, alpha, hops=hops, unreachable=unreachable, connection=connection, far=far,
-            weighting=weighting, pivots=pivots, why=why, **options,
-        ).embedding  # fmt: skip
-    data = graph_distances(
-        graph,
-        hops=hops,
-        nodes=nodes,
-        unreachable=unreachable,
-        connection=connection,
-        far=far,
-        weighting=weighting,
-        n_jobs=options.get("n_jobs"),
-        verbose=options.get("verbose", "auto"),
-    )
-    return FinslerMDS(n_components, alpha=alpha, **options).fit(data).result_
-
-
-class SparseMap(NamedTuple):
-    """A sparse map with what it was made from, so that it can be scored on other pairs."""
-
-    embedding: Embedding
-    graph: Digraph
-    pivots: PivotDistances
-
-
-def sparse_map(
-    graph: Any,
-    n_components: int = 2,
-    alpha: float | str = "auto",
-    *,
-    hops: bool = False,
-    unreachable: str = "mask",
-    connection: str = "strong",
-    far: float | None = None,
-    weighting: str = "uniform",
-    pivots: int = 100,
-    why: str = "",
-    **options: Any,
-) -> SparseMap:
-    """Map a digraph by its arcs and the distances from and to some pivots; see :func:`embed_graph` for the parameters.
-
-    Returns
-    -------
-    SparseMap
-        The embedding, the part of the graph that it shows, and the distances from and to its pivots.
-
-    Examples
-    --------
-    >>> from finsler.datasets.city import make_city
-    >>> from finsler.recipes import sparse_map
-    >>> embedding, graph, pivots = sparse_map(make_city(400).graph, pivots=20)
-    >>> embedding.n_points == graph.n_nodes, pivots.n_pivots
-    (True, 20)
-    """
-    # Before the distances, which may take long.
-    check_choice("unreachable", unreachable, POLICIES)
-    check_choice("connection", connection, ("strong", "weak"))
-    check_choice("weighting", weighting, tuple(WEIGHTINGS))
-    known = signature(sparse_smacof).parameters
-    for name in options:
-        if name not in known or name in ("pairs", "arcs", "bound"):
-            raise InputTypeError(f"{name} is not an option of a sparse map, which this is (see method).")
-    if far is not None and not (unreachable == "hinge" and 0 < far < inf):
-        raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
-    digraph, notes = as_digraph(graph), [] if not why else [f"{why}, with {pivots} pivots (see method)."]
-    if unreachable == "largest":
-        digraph = largest_component(digraph, connection)
-    notes = path_provenance(digraph, hops).sentences() + notes
-    if digraph.n_nodes < 2:
-        raise InputError(" ".join(["There is only one node to map.", *notes]))
-    require_one_piece(digraph)
-    count: Any = pivots
-    if not isinstance(count, Integral) or count < 2:
-        raise InputError(f"pivots must be a whole number of at least 2, got {pivots!r}.")
-    hops = hops or not digraph.weighted
-    # In units of the mean arc: single precision serves lengths of any size.
-    unit = 1.0 if hops else _mean_length(digraph)
-    scaled = digraph if unit == 1 else digraph.scaled(1 / unit)
-    shared = {name: options[name] for name in ("random_state", "n_jobs", "verbose") if name in options}
-    data = pivot_distances(scaled, pivots, hops=hops, **shared)
-    bound = 0.0
-    n_unreachable = data.n_unreachable
-    if n_unreachable:
-        share = f"{n_unreachable / (2 * data.out_of.size):.1%} of the pairs of nodes and pivots have no path"
-        if unreachable == "raise":
+    dense_only = {"nodes": nodes is not None, "solver='classical'": options.get("solver") == "classical"}
+    asked = [name for name, is_asked in dense_only.items() if is_asked]
+    if method == "sparse" and asked:
+        raise InputError(f"{asked[0]} goes with method='dense': a sparse map is of some pairs of all nodes.")
+    for name in ("checkpoint", "checkpoint_seconds"):
+        if name in options and method != "sparse":
             raise InputError(
-                f"{share}. Pass unreachable='mask' to leave such pairs out, 'hinge' to keep them far apart, or 'largest' to "
-                "keep the largest connected part."
+                f"{name} goes with method='sparse': all pairs are solved in one go.", argument=name
             )
-        if unreachable == "hinge":
-            bound = data.largest if far is None else far / unit
-        notes.append(f"{share}; they are {'kept far apart' if bound else 'left out'}.")
-    arcs = ArcPairs.of(scaled, hops)
-    solution = sparse_smacof(
-        data, n_components, alpha, arcs=arcs, weighting=weighting, bound=bound, **options
-    )
-    power = WEIGHTINGS[weighting]
-    solution = replace(
-        solution,
-        coordinates=solution.coordinates * unit,
-        stress=solution.stress * unit ** (2 - power),
-        history=solution.history * unit ** (2 - power),
-        total=(solution.total or 0.0) * unit ** (2 - power),
-    )
-    return SparseMap(Embedding.from_pairs(solution, digraph.labels, " ".join(notes)), digraph, data)
-
-
-def _mean_length(graph: Digraph) -> float:
-    mean = float(graph.matrix.data.mean())
-    if not 1 / LARGEST < mean < LARGEST:
-        raise InputError(f"The mean length of an arc is {mean:g}; rescale to ordinary magnitudes.")
-    return mean
+    if method == "auto":
+        return "sparse" if n_nodes > DENSE_NODES and not asked else "dense"
+    return method
 
 
 def embed_points(
@@ -367,7 +326,7 @@ def embed_points(
     alpha: float | str = 0.5,
     weights: ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
-    **options: Any,
+    **options: Unpack[PointOptions],
 ) -> Embedding:
     """Map points with a drift or a current at each: a sea, a wind, velocities of cells.
 
@@ -376,7 +335,7 @@ def embed_points(
     points : array-like of shape (n, d) or DataFrame
         One row per point. A DataFrame's index gives the labels.
     drift : array-like of shape (n, d) or (d,), or callable, optional
-        Vectors that make going along them dear: a step u costs ``||u|| + drift.u``. A function is given points and
+        Vectors that make going along them costly: a step u costs ``||u|| + drift.u``. A function is given points and
         gives their vectors.
     current : array-like of shape (n, d) or (d,), or callable, optional
         Vectors that make going along them cheap: a step takes the time of a boat of speed 1 in this current.
@@ -391,7 +350,8 @@ def embed_points(
     labels : sequence, optional
         Names of the points.
     **options
-        Further parameters of :class:`~finsler.estimators.isomap.FinslerIsomap`, such as `n_neighbors`.
+        ``n_neighbors``, ``radius``, ``graph``, ``zermelo``, ``rule``, ``unreachable``, ``dtype``: see
+        :class:`~finsler.estimators.isomap.FinslerIsomap`; and those of :func:`embed_matrix` without ``memory_budget``.
 
     Returns
     -------
@@ -406,11 +366,24 @@ def embed_points(
     >>> round(lane.distance(0, 2), 3), round(lane.distance(2, 0), 3)
     (0.75, 1.5)
     """
-    names = None if labels is None else list(labels)
-    if names is not None and len(names) != len(points):
-        raise InputError(f"labels must have one entry per point: {len(points)} points, {len(names)} labels.")
+    _check_options("embed_points", options, PointOptions)
+    if labels is not None and len(labels) != len(points):
+        raise InputError(f"labels must have one entry per point: {len(points)} points, {len(labels)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)
     isomap.fit(points, drift=drift, current=current, metric=metric, weights=weights)
-    if names is None:
-        return isomap.result_
-    return replace(isomap.result_, labels=[names[i] for i in isomap.kept_.tolist()])
+    return _relabeled(isomap.result_, None if labels is None else [labels[i] for i in isomap.kept_])
+
+
+def _check_options(recipe: str, options: Any, known: Any) -> None:
+    names = sorted(known.__optional_keys__)
+    for name in options:
+        if name not in names:
+            raise InputTypeError(f"{recipe} has no option {name!r}.{suggestion(name, names)}", argument=None)
+
+
+def _relabeled(found: Embedding, labels: Sequence[Any] | None) -> Embedding:
+    if labels is None:
+        return found
+    if len(labels) != found.n_points:
+        raise InputError(f"labels must have one entry per point: {found.n_points}, got {len(labels)}.")
+    return replace(found, labels=list(labels))

@@ -28,6 +28,7 @@ EXCEPTIONS = {
     "n_jobs": "None is all threads, as the help says",
     "time_limit": "None is no limit",
     "weights": "None is no file",
+    "weight": "None is to find out, as the help says",
 }
 
 

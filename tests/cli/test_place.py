@@ -51,7 +51,7 @@ def test_place(newcomers):
     done(*args, folder / "to.csv", "--out", folder / "all.npz", "--out", folder / "all.png")
     whole = finsler.Embedding.load(folder / "all.npz")
     assert whole.labels == [*flight_map.labels, *load_flight_hours().codes[:2]]
-    assert "2 points were placed into it later" in whole.message
+    assert "2 points were placed into it later" in whole.summary()
     np.testing.assert_allclose(whole.coordinates[-2:], flight_map.place(to_fitted=to_fitted))
 
 
@@ -81,7 +81,7 @@ def test_place_refuses(newcomers):
     assert "give NEW.csv" in mistake(*args)
     line = mistake(*args, "-", input=f"new,{first}X\nQ,1\n")
     assert f"'{first}X'. Did you mean" in line
-    assert f"'{first}' has the label of a point" in mistake(*args, "-", input=f"new,{first}\n{first},1\n")
+    assert f"'{first}' is a point of the map" in mistake(*args, "-", input=f"new,{first}\n{first},1\n")
     assert "3 columns without names, where the map has 62" in mistake(*args, "-", input="1,2,3\n")
     assert "holds no points" in mistake(*args, "-", input=f"new,{first}\n")
     assert f"row 2, column \"{first}\": 'x' is not a number" in mistake(

@@ -82,7 +82,7 @@ def test_fit_sets_what_it_promises(square):
     assert isomap.normalized_stress_ == pytest.approx(np.sqrt(isomap.stress_ / (data.matrix**2).sum()))
     assert isomap.stress_per_point_.shape == (150,)
     assert isomap.alpha_ == 0.6
-    np.testing.assert_array_equal(isomap.drift_, [0, 0, 0.6])
+    np.testing.assert_array_equal(isomap.omega_, [0, 0, 0.6])
     np.testing.assert_array_equal(isomap.kept_, np.arange(150))
     assert len(isomap.history_) == isomap.n_iter_ + 1
     assert isomap.status_ == "converged"
@@ -123,7 +123,9 @@ def test_the_swiss_roll_is_laid_flat_and_tilted_by_its_drift():
         isomap = FinslerIsomap(3, alpha=0.8).fit(roll.points, drift=roll.drift)
         X = isomap.embedding_
         values, axes = np.linalg.svd(X, full_matrices=False)[1:]
-        inclination = np.sqrt(1 - axes[-1, -1] ** 2)  # sine of the angle between the sheet and the horizon
+        inclination = np.sqrt(
+            max(0.0, 1 - axes[-1, -1] ** 2)
+        )  # sine of the angle between the sheet and the horizon
         width, along = (roll.coordinates - roll.coordinates.mean(axis=0)).T
         slope_across, slope = np.linalg.lstsq(np.column_stack([width, along]), X[:, -1], rcond=None)[0]
         extent = np.ptp(X[:, -1]) / np.ptp(along)
@@ -222,7 +224,7 @@ def test_pieces():
     assert rows.shape == (50, 2)
     np.testing.assert_array_equal(rows[near], isomap.embedding_)
     assert np.isnan(np.delete(rows, near, axis=0)).all()
-    assert "left out" in isomap.message_
+    assert "left out" in isomap.result_.summary()
     assert isomap.result_.labels == near.tolist()
     alone = FinslerIsomap(2).fit(X[near], drift=drift[near], weights=np.ones((30, 30)))
     np.testing.assert_array_equal(isomap.embedding_, alone.embedding_)

@@ -27,7 +27,7 @@ def test_fit_sets_what_it_promises(exact):
     assert mds.normalized_stress_ == pytest.approx(np.sqrt(mds.stress_ / (noisy**2).sum()))
     np.testing.assert_allclose(mds.stress_per_point_, stress_per_point(mds.embedding_, noisy, drift=0.4))
     assert mds.alpha_ == 0.4
-    np.testing.assert_array_equal(mds.drift_, [0, 0.4])
+    np.testing.assert_array_equal(mds.omega_, [0, 0.4])
     assert len(mds.history_) == mds.n_iter_ + 1
     assert mds.status_ == "converged"
     assert mds.n_features_in_ == 30
@@ -119,7 +119,7 @@ def test_warnings_are_given_when_due(exact):
     ("options", "match"),
     [
         ({"alpha": 1.0}, "alpha must"),
-        ({"n_components": 31}, "n_components=31 needs at least as many points; X has n_samples = 30"),
+        ({"n_components": 31}, "n_components = 31 needs at least as many points; X has n_samples = 30"),
         ({"init": "best"}, "init must"),
         ({"missing": "ignore"}, "missing must"),
         ({"n_jobs": 0}, "n_jobs=0"),

@@ -32,7 +32,7 @@ def test_a_star_out_of_its_center():
         star = embed_graph(arcs)
     for leaf in "abc":
         assert star.distance("hub", leaf) == pytest.approx(1, abs=1e-6)
-    assert "9 ordered pairs without a path" in star.message
+    assert "9 ordered pairs without a path" in star.summary()
 
 
 def test_a_dag_keeps_its_one_way_pairs():

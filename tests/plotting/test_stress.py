@@ -76,7 +76,9 @@ def test_scree_shows_the_stress_of_each_fit(capsys):
         np.testing.assert_allclose(
             curve.get_ydata(), [fit(m, alpha).normalized_stress_ for alpha in (0.0, 0.2, 0.5)]
         )
-        assert (star.get_xdata()[0], star.get_ydata()[0]) == (mds.alpha_, mds.normalized_stress_)
+        assert (star.get_xdata()[0], star.get_ydata()[0]) == pytest.approx(
+            (mds.alpha_, mds.normalized_stress_)
+        )
 
 
 def test_scree_for_one_drift_incomplete_data_and_too_few_iterations():

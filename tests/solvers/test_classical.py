@@ -5,7 +5,8 @@ from sklearn.manifold import Isomap
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
-from finsler.solvers.classical import DENSE_EIGEN, classical
+from finsler.solvers.classical import classical
+from finsler.solvers.start import DENSE_EIGEN
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.5, 0.8])
@@ -41,7 +42,7 @@ def test_more_dimensions_than_points_give_zeros():
 
 
 def test_weights_are_refused():
-    with pytest.raises(ValueError, match="complete"):
+    with pytest.raises(ValueError, match="equal weights"):
         classical(as_dissimilarities(np.ones((3, 3)) - np.eye(3), np.ones((3, 3))), 2, 0.5)
 
 
@@ -52,3 +53,12 @@ def test_the_result_does_not_depend_on_the_global_seed():
         np.random.seed(seed)  # noqa: NPY002
         runs.append(classical(as_dissimilarities(D + 0.1 * (D > 0)), 3, 0.5).coordinates)
     np.testing.assert_array_equal(*runs)
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.6])
+def test_the_closed_form_finds_its_own_alpha(alpha):
+    D = randers_distances(np.random.default_rng(0).normal(size=(60, 3)), drift=alpha)
+    solution = classical(as_dissimilarities(D), 3, "auto")
+    assert solution.alpha == pytest.approx(alpha, abs=1e-5)
+    assert solution.alpha_source == "fitted"
+    assert classical(as_dissimilarities((D + D.T) / 2), 3, "auto").alpha_source == "symmetric"

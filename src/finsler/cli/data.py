@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,13 @@ from finsler.data.tables import Table, read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError
 from finsler.estimators.mds import FinslerMDS
-from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.randers import randers_distances
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
-from finsler.solvers.classical import classical
-from finsler.solvers.smacof import smacof
 
 Array = NDArray[Any]
-
-SHOWN_UP_TO = 1000  # points, up to which it takes no time to tell how much of the asymmetry a map shows
 
 
 @dataclass(frozen=True)
@@ -266,62 +261,26 @@ class Fitting:
         return replace(self, n_components=size or 2, alpha="auto" if alpha is None else alpha)
 
 
-class Found(NamedTuple):
-    """A map, what else to say of it, and what else goes into its record."""
-
-    embedding: Embedding
-    lines: list[str]
-    record: dict[str, Any]
-
-
 def embed_table(
     table: Table, reading: Reading, fitting: Fitting, method: str | None, n_pivots: int | None
-) -> Found:
+) -> Embedding:
     """Find the map of a table."""
     from finsler.cli import sparse
 
     fitting = fitting.settled(table)
     if sparse.is_sparse(table, method or "auto", n_pivots):
         sparse.refuse(fitting)
-        embedding, scores = sparse.solve(table, reading, fitting, method or "auto", n_pivots or 100)
-        return Found(embedding, [str(scores)], {"held_out": scores.to_dict()})
-    data = prepare(table, reading)
-    embedding = solve(data, fitting)
-    line = None if reading.quiet else asymmetry_line(data, embedding, fitting.n_jobs)
-    return Found(embedding, [] if line is None else [line], {})
+        return sparse.solve(table, reading, fitting, method or "auto", n_pivots or 100)
+    return solve(prepare(table, reading), fitting)
 
 
 def solve(data: Dissimilarities, fitting: Fitting) -> Embedding:
     """Find the map. After Ctrl-C it is the best so far, with status "interrupted"."""
     size, alpha = fitting.n_components or 2, "auto" if fitting.alpha is None else fitting.alpha
-    if fitting.solver == "classical":
-        if data.weights is not None:
-            raise InputError("classical needs all pairs and equal weights; use smacof.", argument="solver")
-        if size > data.n_points:
-            raise InputError(
-                f"needs at least as many points; there are {data.n_points}.", argument="n_components"
-            )
-        if isinstance(alpha, str):  # the one that the closed form itself asks for
-            alpha = smacof(data, size, alpha, max_iter=0, n_jobs=fitting.n_jobs, verbose=False).alpha
-        return Embedding.from_solution(classical(data, size, alpha, n_jobs=fitting.n_jobs), data)
-    names = ("init", "n_init", "random_state", "max_iter", "tol", "time_limit", "n_jobs", "verbose")
+    names = ("solver", "init", "n_init", "random_state", "max_iter", "tol", "time_limit", "n_jobs", "verbose")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the message of the map says it all
         return FinslerMDS(size, alpha=alpha, **fitting.chosen(*names)).fit(data).result_
-
-
-def asymmetry_line(data: Dissimilarities, result: Embedding, jobs: int | None) -> str | None:
-    """How much of the asymmetry the map shows, beside what heights could; None if that is undefined, or long to find out."""
-    if data.n_points > SHOWN_UP_TO:
-        return None
-    found = asymmetry_shown(data.matrix, data.weights, result.coordinates @ result.drift, n_jobs=jobs)
-    if found.share is None or found.available is None:
-        return None
-    shown = max(found.share, 0.0)
-    line = f"  shows {100 * shown:.3g} % of the asymmetry; up to {100 * found.available:.3g} % can be shown"
-    if found.available - shown > 0.2:
-        line += f": try n_components={result.n_components + 1}"
-    return line
 
 
 def table_labels(table: Table) -> tuple[list[Any] | None, int]:

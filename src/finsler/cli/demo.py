@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -50,9 +49,6 @@ def write_demo(folder: Path, *, force: bool, quiet: bool) -> None:
     if not quiet:
         say(f"{asymmetry_report(flights.hours, labels=flights.codes)}\n")
     result = embed_matrix(flights.hours, labels=flights.codes, verbose=False if quiet else "auto")
-    # The height is settled by the data, left and right are not: put the north to the right, as on a map turned west-up.
-    if np.corrcoef(result.coordinates[:, 0], flights.latitude)[0, 1] < 0:
-        result = replace(result, coordinates=result.coordinates * [-1, 1])
     if not quiet:
         say(result.summary())
     output.write(

@@ -85,22 +85,22 @@ def embed(
     table = data.read_input(file, reading)
     about = data.attributes_of(table, attributes, encoding)
     output.check_color(color, about)
-    found = data.embed_table(table, reading, data.Fitting.of(context), method, n_pivots)
-    result = found.embedding
+    result = data.embed_table(table, reading, data.Fitting.of(context), method, n_pivots)
     if not quiet:
-        say("\n".join([result.summary(), *found.lines]))
+        say(result.summary())
     elif result.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(result.message)}")
     about = data.on_map(about, table, result)
     output.write(targets, result, attributes=about, color=color, title=title, quiet=quiet)
     if json:
-        output.print_json(_record(table, result, found.record, targets))
+        output.print_json(_record(table, result, targets))
     if result.status == "interrupted":
         say("finsler: stopped by Ctrl-C; what was found so far was written.")
         raise typer.Exit(130)
 
 
-def _record(table: Any, result: Any, more: dict[str, Any], targets: list[Any]) -> dict[str, Any]:
+def _record(table: Any, result: Any, targets: list[Any]) -> dict[str, Any]:
+    shown, held_out = result.asymmetry_shown(), result.held_out
     return {
         "input": table.name,
         "kind": table.kind,
@@ -111,7 +111,8 @@ def _record(table: Any, result: Any, more: dict[str, Any], targets: list[Any]) -
         "stress": result.stress,
         "iterations": result.n_iter,
         "status": result.status,
-        "message": result.message,
-        **more,
+        "message": " ".join(result.sentences()),
+        "asymmetry_shown": None if shown is None else shown._asdict(),
+        **({} if held_out is None else {"held_out": held_out.to_dict()}),
         "outputs": [str(target.path) for target in targets],
     }

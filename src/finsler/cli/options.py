@@ -65,7 +65,7 @@ def stdin_or(file: str) -> Any:
 _FILE = "The data; - reads CSV from stdin."
 _OUT = "Where to: .html .png .svg .pdf .csv .npz, or - (CSV to stdout). Repeatable."
 _KIND = "What it is; auto finds out, and says it on stderr."
-_WEIGHT = "Column or attribute with the lengths of edges."
+_WEIGHT = "Column or attribute with the lengths of edges; found by its name if not given."
 _ENCODING = "Encoding of text files, if not UTF-8: cp1252, latin-1, ..."
 _SIMILARITY = "It holds counts or similarities; how to turn them round."
 _ZEROS = "What a count of zero says: nothing, little, or zero."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -85,14 +84,10 @@ class Placed(NamedTuple):
 
 
 def place_points(embedding: Embedding, there: Rows | None, back: Rows | None) -> Placed:
-    """Place points by their values to (``there``) and from (``back``) the points of the map.
-
-    The misfit of a point is the root of its stress over the squares of its values: 0 is perfect.
-    """
+    """Place points by their values to (``there``) and from (``back``) the points of the map."""
     import numpy as np
 
     from finsler.cli.output import coordinates_csv
-    from finsler.solvers.placement import place
 
     to_fitted, from_fitted = (None if rows is None else rows[1] for rows in (there, back))
     names = [rows[0] for rows in (there, back) if rows is not None and rows[0] is not None]
@@ -102,27 +97,11 @@ def place_points(embedding: Embedding, there: Rows | None, back: Rows | None) ->
         )
     if to_fitted is not None and from_fitted is not None and len(to_fitted) != len(from_fitted):
         raise InputError(f"NEW.csv has {len(to_fitted)} new points, the file of --from {len(from_fitted)}.")
-    solution = place(embedding.coordinates, embedding.drift, to_fitted=to_fitted, from_fitted=from_fitted)
-    k = len(solution.coordinates)
-    labels = names[0] if names else [f"new {i + 1}" for i in range(k)]
-    fitted = list(range(embedding.n_points)) if embedding.labels is None else embedding.labels
-    if again := {str(label) for label in fitted} & set(labels):
-        raise InputError(
-            f"the new point {min(again)!r} has the label of a point of the map; call it something else."
-        )
-    squares = sum(
-        np.nansum(np.where(np.isfinite(v), v, 0) ** 2, axis=1)
-        for v in (to_fitted, from_fitted)
-        if v is not None
+    whole = embedding.with_points(
+        to_fitted=to_fitted, from_fitted=from_fitted, labels=names[0] if names else None
     )
-    misfit = np.sqrt(solution.history / np.where(squares > 0, squares, 1))
-    whole = replace(
-        embedding,
-        coordinates=np.vstack([embedding.coordinates, solution.coordinates]),
-        labels=[*fitted, *labels],
-        stress_per_point=np.concatenate([embedding.stress_per_point, np.zeros(k)]),
-        message=f"{embedding.message} {k} points were placed into it later; stress and shares are those of the others.",
-        data=None,
-    )
-    groups = np.array(["map"] * embedding.n_points + ["new"] * k)
-    return Placed(labels, coordinates_csv(labels, solution.coordinates, "misfit", misfit), whole, groups)
+    assert whole.labels is not None
+    assert whole.misfit is not None
+    n, k = embedding.n_points, whole.n_points - embedding.n_points
+    table = coordinates_csv(whole.labels[n:], whole.coordinates[n:], "misfit", whole.misfit[-k:])
+    return Placed(whole.labels[n:], table, whole, np.array(["map"] * n + ["new"] * k))

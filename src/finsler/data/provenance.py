@@ -43,6 +43,10 @@ class Provenance:
         Whether the method was chosen for the size of the data rather than asked for.
     n_pivots : int
         Pivots of a sparse map.
+    backend : {"", "memmap", "dask"}
+        Where the pairs were, if not in memory.
+    n_panels : int
+        Panels of rows in which they were read there.
     remarks : tuple of str
         Whatever else the user should know, in words.
 
@@ -68,6 +72,8 @@ class Provenance:
     method: str = ""
     chosen: bool = False
     n_pivots: int = 0
+    backend: str = ""
+    n_panels: int = 0
     remarks: tuple[str, ...] = ()
 
     def having(self, **changes: Any) -> Provenance:
@@ -101,6 +107,10 @@ class Provenance:
         if self.method == "sparse":
             why = ", chosen for the number of nodes" if self.chosen else ""
             said.append(f"A sparse map by arcs and {self.n_pivots} pivots{why}.")
+        if self.backend == "memmap":
+            said.append(f"The matrix was read in {count(self.n_panels, 'panel')} at each pass.")
+        elif self.backend == "dask":
+            said.append(f"Solved with Dask in {count(self.n_panels, 'panel')}.")
         return [*said, *self.remarks]
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from finsler.data.fields import point_labels, randers_field
 from finsler.errors import InputError
-from finsler.estimators.fitting import solve
+from finsler.estimators.base import MapEstimator
 from finsler.graphs.neighbors import extend_geodesics, geodesics
 from finsler.solvers.placement import place
+from finsler.solvers.smacof import MAX_ITER, TOL
 
 Array = NDArray[np.floating[Any]]
 
 
-class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FinslerIsomap(MapEstimator):
     """Map of points on a manifold where a drift or a current makes the way there differ from the way back.
 
     Joins each point to its neighbors, measures the edges both ways with the Randers metric there, takes the lengths
@@ -54,12 +55,12 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Measure an edge by the metrics of both its ends or of its start (the paper's).
     unreachable : {"raise", "largest"}, default="raise"
         If the neighborhood graph is in several pieces: refuse, or map the largest and warn.
-    init, n_init, max_iter, tol, accelerate, time_limit, callback
+    solver, init, n_init, max_iter, tol, accelerate, time_limit, callback
         Of the solver, as in :class:`~finsler.estimators.mds.FinslerMDS`.
     dtype : {float64, float32}, default=float64
         Type of ``dist_matrix_``.
     n_jobs : int, optional
-        Threads; None means all cores. Results do not depend on it.
+        Threads; None means all. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of random starts.
     verbose : bool or "auto", default="auto"
@@ -77,7 +78,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Lengths of the shortest paths, from row to column.
     neighbors_graph_ : scipy.sparse.csr_array of shape (n_kept, n_kept)
         Lengths of the edges, from row to column.
-    alpha_, drift_ : float, ndarray of shape (n_components,)
+    alpha_, omega_ : float, ndarray of shape (n_components,)
         Strength of the drift of the map, and that drift itself.
     stress_, normalized_stress_, stress_per_point_, history_, n_iter_, status_, message_
         As in :class:`~finsler.estimators.mds.FinslerMDS`.
@@ -111,10 +112,11 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         zermelo: str = "exact",
         rule: str = "average",
         unreachable: str = "raise",
+        solver: str = "smacof",
         init: str | ArrayLike = "classical",
         n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-7,
+        max_iter: int = MAX_ITER,
+        tol: float = TOL,
         accelerate: bool = True,
         time_limit: float | None = None,
         callback: Callable[[Any], Any] | None = None,
@@ -134,6 +136,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.zermelo = zermelo
         self.rule = rule
         self.unreachable = unreachable
+        self.solver = solver
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -145,15 +148,6 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
 
     def fit(
         self,
@@ -199,7 +193,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         )  # fmt: skip
         if found.warning:
             warnings.warn(f"FinslerIsomap: {found.warning}", UserWarning, stacklevel=2)
-        solve(self, found.dissimilarities(point_labels(X), weights))
+        self._solve(found.dissimilarities(point_labels(X), weights))
         self._n_samples = n
         self._fit_points = points[found.kept]
         self._fit_field = found.field
@@ -251,7 +245,7 @@ class FinslerIsomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             n_neighbors=self.n_neighbors, radius=self.radius, near=near, rule=self.rule,
         )  # fmt: skip
         placed = place(
-            self.embedding_, self.drift_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
+            self.embedding_, self.omega_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
         )
         return placed.coordinates
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,15 +18,16 @@ from finsler.data.matrix import (
     check_columns,
 )
 from finsler.errors import InputError, InputTypeError
-from finsler.estimators.fitting import solve
+from finsler.estimators.base import MapEstimator
 from finsler.solvers.backends.choose import choose_backend, opened
 from finsler.solvers.backends.memory import Backend
 from finsler.solvers.placement import place
+from finsler.solvers.smacof import MAX_ITER, TOL
 
 Array = NDArray[np.floating[Any]]
 
 
-class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FinslerMDS(MapEstimator):
     """Map of asymmetric dissimilarities in which going up the last axis costs more than coming down.
 
     Finds points whose Randers distances ``d(x, y) = ||y - x|| + alpha (y - x)[last]`` are close to the dissimilarities
@@ -49,14 +49,18 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     missing : {"raise", "mask", "hinge"}, default="raise"
         NaN (missing) and inf (unreachable) are refused; or their ordered pairs get weight 0; or, with "hinge", inf
         means "at least as far as the largest finite dissimilarity" and costs only where the map is closer.
+    solver : {"smacof", "classical"}, default="smacof"
+        Iterate to a minimum of the stress ("smacof"), or take the closed form ("classical"), which is exact if the data are
+        exactly Randers and needs all pairs and equal weights; the options of the iterations then do nothing.
     init : {"classical", "isomap", "random"} or array-like of shape (n, n_components), default="classical"
         Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
     n_init : int, default=1
-        Number of starts, of which the best is kept; those after the first are random.
+        Number of starts, of which the best is kept; those after the first are random. A drift that is fitted to at most
+        500 points is tried from both "classical" and "isomap" where the first is asked for.
     max_iter : int, default=500
         Iterations per start.
     tol : float, default=1e-7
-        Relative tolerance on the stress.
+        A run has converged when the next step is sure to lower the stress by less than this share of it.
     accelerate : bool, default=True
         Anderson acceleration (the stress still never rises), or plain majorization.
     time_limit : float, optional
@@ -64,9 +68,9 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     callback : callable, optional
         Called after each iteration with an :class:`~finsler.solvers.solution.Iteration`; returning True stops.
     n_jobs : int, optional
-        Threads; None means all cores. Results do not depend on it.
+        Threads; None means all. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of random starts.
+        Seed of random starts, which only `n_init` above 1 and ``init="random"`` make.
     verbose : bool or "auto", default="auto"
         Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
     memory_budget : int or str, optional
@@ -80,7 +84,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Coordinates of the map; the last column is the height.
     result_ : Embedding
         The map with its labels: measure, save, plot.
-    alpha_, drift_ : float, ndarray of shape (n_components,)
+    alpha_, omega_ : float, ndarray of shape (n_components,)
         Strength of the drift, and the drift itself.
     stress_, normalized_stress_ : float
         Computed from ``embedding_``.
@@ -114,10 +118,11 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         metric: str | Callable[..., float] = "precomputed",
         metric_params: dict[str, Any] | None = None,
         missing: str = "raise",
+        solver: str = "smacof",
         init: str | ArrayLike = "classical",
         n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-7,
+        max_iter: int = MAX_ITER,
+        tol: float = TOL,
         accelerate: bool = True,
         time_limit: float | None = None,
         callback: Callable[[Any], Any] | None = None,
@@ -131,6 +136,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.metric = metric
         self.metric_params = metric_params
         self.missing = missing
+        self.solver = solver
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -148,12 +154,7 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.allow_nan = self.metric == "precomputed" and self.missing != "raise"
         tags.input_tags.positive_only = self.metric == "precomputed"
-        tags.transformer_tags.preserves_dtype = []
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
 
     def fit(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> FinslerMDS:
         """Find the map.
@@ -168,8 +169,8 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Weight of each ordered pair; all 1 by default. A path or a Dask array as well.
         """
         X, weights = opened(X), opened(weights)
-        backend = self._home(X, weights)
-        solve(self, self._dissimilarities(X, weights) if backend is None else backend)
+        backend = self._backend(X, weights)
+        self._solve(self._dissimilarities(X, weights) if backend is None else backend)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> Array:
@@ -208,11 +209,11 @@ class FinslerMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             to_fitted = self._both_ways(X, self._fit_X)
             from_fitted = self._both_ways(self._fit_X, X).T
         solution = place(
-            self.embedding_, self.drift_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
+            self.embedding_, self.omega_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
         )
         return solution.coordinates
 
-    def _home(self, X: Any, weights: Any) -> Backend | None:
+    def _backend(self, X: Any, weights: Any) -> Backend | None:
         """Backend of dissimilarities that do not fit in memory, or are elsewhere; None for all others."""
         if self.metric != "precomputed":
             return None

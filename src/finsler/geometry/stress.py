@@ -134,7 +134,21 @@ def stress_per_point(
     >>> stress_per_point([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
     array([0.5, 0.5])
     """
-    leaving, arriving = _leaving_and_arriving(X, D, weights, drift, None)
-    shares = (leaving + arriving) / 2
+    shares = point_stress(X, D, weights, drift=drift)
     total = shares.sum()
     return shares / total if total > 0 else shares
+
+
+def point_stress(
+    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
+    n_jobs: int | None = None,
+) -> Array:  # fmt: skip
+    """Stress of each point: half of every pair goes to either end, and they sum to the stress.
+
+    Examples
+    --------
+    >>> point_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
+    array([0.25, 0.25])
+    """
+    leaving, arriving = _leaving_and_arriving(X, D, weights, drift, n_jobs)
+    return (leaving + arriving) / 2

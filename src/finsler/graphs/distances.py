@@ -90,7 +90,8 @@ def graph_distances(
     if unreachable == "raise":
         _require_paths(D, labels)
     missing = "hinge" if unreachable == "hinge" else "mask"
-    data = as_dissimilarities(D, labels=labels, missing=missing, far=far, name="the distances of the graph")
+    names = digraph.labels if rows is None else labels
+    data = as_dissimilarities(D, labels=names, missing=missing, far=far, name="the distances of the graph")
     if digraph.n_nodes > 1 and rows is None:
         require_one_piece(digraph)
     found = data.provenance

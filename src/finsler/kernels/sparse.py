@@ -16,25 +16,8 @@ from finsler.kernels import OPTIONS
 
 @njit(**OPTIONS)
 def pivot_block(
-    out_of,
-    into,
-    far,
-    bound,
-    ahead,
-    behind,
-    soft,
-    power,
-    P,
-    lift,
-    X,
-    omega,
-    start,
-    stop,
-    force,
-    curve,
-    pull,
-    press,
-):
+    out_of, into, far, bound, ahead, behind, soft, power, P, lift, X, omega, start, stop, force, curve, pull, press
+):  # fmt: skip
     """Pairs of the nodes ``start:stop`` with all pivots.
 
     ``P`` (m, h) are the pivots and ``lift = omega . P``; ``X`` (N, m). A pair weighs ``ahead[p]`` (from the node to
@@ -120,25 +103,8 @@ def pivot_rows(
     for p in range(len(times)):
         a, b = ahead * times[p], behind * times[p]
         part = pivot_block(
-            out_of,
-            into,
-            far,
-            bound,
-            a,
-            b,
-            soft,
-            power,
-            P,
-            lift,
-            X,
-            omega,
-            p,
-            p + 1,
-            force,
-            curve,
-            pull,
-            press,
-        )
+            out_of, into, far, bound, a, b, soft, power, P, lift, X, omega, p, p + 1, force, curve, pull, press
+        )  # fmt: skip
         total += part[0]
         square += part[1]
     return total, square

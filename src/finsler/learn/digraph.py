@@ -253,7 +253,7 @@ class DigraphEmbedding(BaseEstimator):
             drift=self.omega_,
             labels=graph.labels,
             stress=stress,
-            normalized_stress=math.sqrt(stress / total) if total > 0 else math.nan,
+            normalized_stress=math.sqrt(stress / total) if total > 0 else None,
             stress_per_point=per_point,
             n_iter=self.n_iter_,
             status=found.status,

@@ -19,8 +19,8 @@ from finsler.models.common import (
     free_coordinates,
     unless_interrupted,
 )
-from finsler.solvers.classical import DoublyCentered
 from finsler.solvers.smacof import smacof
+from finsler.solvers.start import DoublyCentered
 
 
 def symmetric_mds(observed: Observations, settings: Settings) -> Fit:

@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from finsler._runtime import Progress, single_blas_thread
 from finsler.models.common import Array, Fit, Observations, Settings, free_coordinates, unless_interrupted
-from finsler.solvers.majorize import majorize
+from finsler.solvers.majorize import StopRule, majorize
 from finsler.solvers.problem import Evaluation, Problem
 
 
@@ -82,11 +82,9 @@ def minimize_slide(
     theta = np.vstack([start - start.mean(axis=0), np.zeros((1, m))])
     total = float(np.sum(problem.W * problem.D**2))
     with single_blas_thread():
-        run = majorize(
-            problem, theta, np.zeros(0), max_iter=settings.max_iter, tol=settings.tol,
-            exact=total * (4 * np.finfo(float).eps) ** 2, accelerate=True, deadline=np.inf, callback=None,
-            progress=Progress("Fitting slide vector", settings.verbose),
-        )  # fmt: skip
+        stop = StopRule(settings.max_iter, settings.tol, exact=total * (4 * np.finfo(float).eps) ** 2)
+        progress = Progress("Fitting slide vector", settings.verbose)
+        run = majorize(problem, theta, np.zeros(0), stop, progress=progress)
     return run.coordinates[:n], run.coordinates[n], run.stress, unless_interrupted(run.status)
 
 

@@ -107,7 +107,7 @@ def size_in_points(ax: Any) -> tuple[float, float]:
     return box.width * 72 / ax.figure.dpi, box.height * 72 / ax.figure.dpi
 
 
-def fit_words(normalized_stress: float) -> str:
+def fit_words(normalized_stress: float | None) -> str:
     """Normalized stress as a title states it.
 
     Examples
@@ -115,6 +115,8 @@ def fit_words(normalized_stress: float) -> str:
     >>> fit_words(0.01834), fit_words(3e-16)
     ('0.0183 (0 is a perfect map)', 'below 1e-9: the map is exact')
     """
+    if normalized_stress is None:
+        return "not defined"
     if normalized_stress < 1e-9:
         return "below 1e-9: the map is exact"
     return f"{normalized_stress:.3g} (0 is a perfect map)"

@@ -256,10 +256,12 @@ def _worst_pairs(
 
 def _fit(embedding: Embedding) -> list[tuple[str, str]]:
     alpha = embedding.alpha
-    stress = [
-        ("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"),
-        ("stress", f"{embedding.stress:.6g}"),
-    ]
+    stress = []
+    if embedding.normalized_stress is not None:  # a learned map has none
+        stress = [
+            ("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"),
+            ("stress", f"{embedding.stress:.6g}"),
+        ]
     return [
         (
             "points",
@@ -267,8 +269,8 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
         ),
         ("alpha", f"{alpha:.4g}"),
         ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
-        *([] if np.isnan(embedding.normalized_stress) else stress),  # a learned map has none
-        (embedding.status, embedding.message),
+        *stress,
+        (embedding.status, " ".join(embedding.sentences())),
     ]
 
 

@@ -194,7 +194,7 @@ def _describe(embedding: Embedding) -> str:
     """Size and fit of a map, as a title."""
     alpha = embedding.alpha
     fit = f"{embedding.n_points} points"
-    if not np.isnan(embedding.normalized_stress):  # a learned map has none
+    if embedding.normalized_stress is not None:  # a learned map has none
         fit += f", normalized stress {canvas.fit_words(embedding.normalized_stress)}"
     if alpha == 0:
         return f"{fit}\nboth ways cost the same (alpha = 0)"

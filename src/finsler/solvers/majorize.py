@@ -1,10 +1,14 @@
-"""The majorization loop: plain or accelerated, never uphill."""
+"""The majorization loop, plain or accelerated, never uphill; and runs from several starts."""
 
 from __future__ import annotations
 
+import contextvars
+import copy
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +24,7 @@ Callback = Callable[[Iteration], Any]
 MEMORY = 8  # earlier steps that the acceleration combines
 RELAX = 1.9  # a step up to twice as long still lies below the majorizer's start, so it cannot go uphill
 CALM = 0.05  # mixing begins when an iteration lowers the stress by less than this share
+EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
 MOMENTUM = 0.7  # at most this share of the move before is added to a step that is not mixed
 
 
@@ -35,6 +40,9 @@ class Run:
     n_passes: int
     status: str
     message: str
+
+
+RunFrom = Callable[..., Run]  # of a problem, a start, and the callback
 
 
 class Acceleration:
@@ -112,30 +120,65 @@ class Acceleration:
         self._next_rest *= 2
 
 
+@dataclass(frozen=True)
+class StopRule:
+    """When the loop ends of itself.
+
+    Attributes
+    ----------
+    max_iter : int
+        Iterations at most.
+    tol : float
+        It has converged when the next plain step is sure to take off less than this share of the stress.
+    exact : float
+        Stress that counts as 0, to rounding.
+    deadline : float
+        Value of ``time.perf_counter`` at which to end.
+    unit : float
+        Share of the stress that ``tol`` is meant for.
+    """
+
+    max_iter: int
+    tol: float
+    exact: float = 0.0
+    deadline: float = np.inf
+    unit: float = 1.0
+
+    def reached(self, now: Evaluation, n_iter: int) -> tuple[str, str] | None:
+        """Status and message, if it is time to end."""
+        if now.stress <= self.exact:
+            return "converged", f"The map fits the data to rounding after {n_iter} iterations."
+        if now.decrease <= self.tol * self.unit * now.stress:
+            change = f"less than tol = {self.tol:g} (relative)"
+            return "converged", f"The stress changes by {change} after {n_iter} iterations."
+        if n_iter >= self.max_iter:
+            return (
+                "max_iter",
+                f"It reached max_iter = {self.max_iter} before the tolerance tol = {self.tol:g}.",
+            )
+        if time.perf_counter() >= self.deadline:
+            return "time_limit", f"The time limit came after {n_iter} iterations."
+        return None
+
+
 def majorize(
     problem: Problem,
     start: Array,
     omega: Array,
+    stop: StopRule,
     *,
-    max_iter: int,
-    tol: float,
-    exact: float,
-    accelerate: bool,
-    deadline: float,
-    callback: Callback | None,
-    progress: Progress,
+    accelerate: bool = True,
+    callback: Callback | None = None,
+    progress: Progress | None = None,
     memory: int = MEMORY,
-    unit: float = 1.0,
     done: int = 0,
     began: float | None = None,
 ) -> Run:
     """Minimize a problem from one start.
 
-    Stops when the next plain step is sure to take off less than ``tol`` times the stress (times ``unit``, where only that
-    share of it counts), when the stress is below ``exact`` (rounding), at ``max_iter`` iterations, at the ``deadline``
-    (a ``time.perf_counter`` value), when the callback returns True, or at Ctrl-C; in every case with the best point so
-    far. ``memory`` earlier steps are combined where it accelerates. Iterations are counted from ``done`` on, and seconds
-    from ``began`` (a ``time.perf_counter`` value) or now.
+    Ends as the rule says, when the callback returns True, or at Ctrl-C; in every case with the best point so far.
+    ``memory`` earlier steps are combined where it accelerates. Iterations are counted from ``done`` on, and seconds from
+    ``began`` (a ``time.perf_counter`` value) or now.
     """
     began = time.perf_counter() if began is None else began
     acceleration = Acceleration(memory)
@@ -151,41 +194,22 @@ def majorize(
         return problem.evaluate(X, omega)
 
     def end(status: str, message: str) -> Run:
-        stress = np.inf if now is None else now.stress
-        return Run(
-            X,
-            omega if now is None else now.omega,
-            stress,
-            history,
-            done + max(len(history) - 1, 0),
-            n_passes,
-            status,
-            message,
-        )
+        at, stress = (omega, np.inf) if now is None else (now.omega, now.stress)
+        return Run(X, at, stress, history, done + max(len(history) - 1, 0), n_passes, status, message)
 
     try:
         now = evaluate(X, omega)
         history.append(now.stress)
         while True:
             n_iter = done + len(history) - 1
-            progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
+            if progress is not None:
+                progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
             if callback is not None and n_iter > done:
                 info = Iteration(n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began)
                 if callback(info):
                     return end("stopped", f"The callback stopped it after {n_iter} iterations.")
-            if now.stress <= exact:
-                return end("converged", f"The map fits the data to rounding after {n_iter} iterations.")
-            if now.decrease <= tol * unit * now.stress:
-                return end(
-                    "converged",
-                    f"The stress changes by less than tol = {tol:g} (relative) after {n_iter} iterations.",
-                )
-            if n_iter >= max_iter:
-                return end(
-                    "max_iter", f"It reached max_iter = {max_iter} before the tolerance tol = {tol:g}."
-                )
-            if time.perf_counter() >= deadline:
-                return end("time_limit", f"The time limit came after {n_iter} iterations.")
+            if (reached := stop.reached(now, n_iter)) is not None:
+                return end(*reached)
             candidate, kind = acceleration.propose(X, now) if accelerate else (X + now.step, "plain")
             after = evaluate(candidate, now.omega)
             if after.stress <= now.stress:
@@ -199,7 +223,61 @@ def majorize(
             X, now = candidate, after
             history.append(now.stress)
     except KeyboardInterrupt:
-        return end(
-            "interrupted",
-            f"Ctrl-C after {done + max(len(history) - 1, 0)} iterations; this is the best so far.",
-        )
+        n_iter = done + max(len(history) - 1, 0)
+        return end("interrupted", f"Ctrl-C after {n_iter} iterations; this is the best so far.")
+
+
+def run_in_turn(
+    run_from: RunFrom, problem: Problem, starts: Iterable[Array], callback: Callback | None
+) -> list[Run]:
+    """Run from one start after the other, until one ends early."""
+    runs: list[Run] = []
+    for X0 in starts:
+        runs.append(run_from(problem, X0, callback=callback))
+        if runs[-1].status in EARLY:
+            break
+    return runs
+
+
+def run_side_by_side(
+    run_from: RunFrom, problem: Problem, starts: Iterable[Array], callback: Callback | None
+) -> list[Run]:
+    """Run from all starts at once, for problems whose passes are computed elsewhere: a thread drives each run.
+
+    Results do not depend on which is first. Ctrl-C, or a callback that returns True, ends all of them after their
+    iteration.
+    """
+    stop, one_at_a_time = Event(), Lock()
+    interrupted = False
+
+    def after_each(iteration: Iteration) -> bool:
+        if callback is not None and not stop.is_set():
+            with one_at_a_time:
+                if callback(iteration):
+                    stop.set()
+        return stop.is_set()
+
+    def drive(X0: Array) -> Run:
+        return run_from(copy.copy(problem), X0, callback=after_each)
+
+    every = list(starts)
+    with ThreadPoolExecutor(max_workers=len(every), thread_name_prefix="finsler-start") as threads:
+        # A thread starts without the context of its maker, in which Dask keeps the active client.
+        tasks = [threads.submit(contextvars.copy_context().run, drive, X0) for X0 in every]
+        try:
+            runs = [task.result() for task in tasks]
+        except KeyboardInterrupt:
+            interrupted = True
+            stop.set()
+            runs = [task.result() for task in tasks]
+        except BaseException:
+            stop.set()
+            raise
+    if interrupted:
+        runs = [
+            replace(run, status="interrupted", message="Ctrl-C; this is the best so far.")
+            if run.status == "stopped"
+            else run
+            for run in runs
+        ]
+    return runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,32 @@ from finsler.data.matrix import LARGEST, as_float_array
 from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
 from finsler.kernels.placement import place_rows
-from finsler.solvers.solution import Solution
 
 Array = NDArray[np.floating[Any]]
 
 STARTS = 6  # nearest fitted points that a new point starts from
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """New points in a map.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (k, m)
+        One row per new point.
+    stress : ndarray of shape (k,)
+        Sum of squared errors of each.
+    misfit : ndarray of shape (k,)
+        Root of its share in the sum of squares of the point's dissimilarities: 0 is perfect.
+    converged : bool
+        Whether all were placed within `max_iter` iterations.
+    """
+
+    coordinates: Array
+    stress: Array
+    misfit: Array
+    converged: bool
 
 
 def place(
@@ -29,7 +50,7 @@ def place(
     max_iter: int = 1000,
     tol: float = 1e-12,
     n_jobs: int | None = None,
-) -> Solution:
+) -> Placement:
     """Place new points where their dissimilarities to and/or from the fitted ones are met best.
 
     Each new point is placed by itself: the others, and their order, do not matter.
@@ -47,12 +68,11 @@ def place(
     max_iter, tol : int, float
         Limits per point; ``tol`` is relative to its stress.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Threads; None means all.
 
     Returns
     -------
-    Solution
-        ``coordinates`` has one row per new point; ``history`` holds the stress of each.
+    Placement
 
     Examples
     --------
@@ -62,7 +82,6 @@ def place(
     >>> place(X, 0.3, to_fitted=randers_distances(new, X, drift=0.3)).coordinates.round(6)
     array([[1., 1.]])
     """
-    began = time.perf_counter()
     X = np.ascontiguousarray(X, dtype=float)
     if X.ndim != 2:
         raise InputError(f"X must be a 2-D array of fitted coordinates, got {X.ndim} dimension(s).")
@@ -71,20 +90,7 @@ def place(
     omega = drift_vector(drift, X.shape[1])
     if omega[:-1].any():
         raise InputError("The drift of a map must lie on its last axis.")
-    if to_fitted is None and from_fitted is None:
-        raise InputError(
-            "Give to_fitted, from_fitted, or both: a new point needs dissimilarities to be placed by."
-        )
-    given = [
-        None if values is None else _rows(values, len(X), name)
-        for values, name in ((to_fitted, "to_fitted"), (from_fitted, "from_fitted"))
-    ]
-    k = len(next(rows for rows in given if rows is not None))
-    there, back = (np.full((k, len(X)), np.nan) if rows is None else rows for rows in given)
-    if there.shape != back.shape:
-        raise InputError(
-            f"to_fitted and from_fitted must have the same shape, got {there.shape} and {back.shape}."
-        )
+    there, back = _both_ways(to_fitted, from_fitted, len(X))
     w_there, w_back = np.isfinite(there).astype(float), np.isfinite(back).astype(float)
     blind = np.flatnonzero(w_there.sum(axis=1) + w_back.sum(axis=1) == 0)
     if blind.size:
@@ -92,7 +98,7 @@ def place(
             f"Row {blind[0]} of the new points has no known dissimilarity, so it cannot be placed."
         )
     there, back = np.where(w_there > 0, there, 0.0), np.where(w_back > 0, back, 0.0)
-    starts = _starts(X, there, back, w_there, w_back)
+    starts, k = _starts(X, there, back, w_there, w_back), len(there)
     places, stress, n_iter = starts[:, 0].copy(), np.empty(k), np.zeros(k, dtype=np.int64)
 
     def task(_: int, start: int, stop: int) -> None:
@@ -101,20 +107,29 @@ def place(
         )  # fmt: skip
 
     map_blocks(task, np.linspace(0, k, min(k, 32) + 1).astype(int), n_jobs)
-    longest = int(n_iter.max(initial=0))
-    status = "converged" if longest < max_iter else "max_iter"
-    message = f"Placed {k} points, at most {longest} iterations each."
-    return Solution(
-        places,
-        omega,
-        float(stress.sum()),
-        stress,
-        longest,
-        longest,
-        status,
-        message,
-        time.perf_counter() - began,
-    )
+    squares = (there**2).sum(axis=1) + (back**2).sum(axis=1)
+    misfit = np.sqrt(stress / np.where(squares > 0, squares, 1.0))
+    return Placement(places, stress, misfit, bool((n_iter < max_iter).all()))
+
+
+def _both_ways(to_fitted: Any, from_fitted: Any, n: int) -> tuple[Array, Array]:
+    """Dissimilarities to and from the fitted points, checked; NaN where they were not given."""
+    if to_fitted is None and from_fitted is None:
+        raise InputError(
+            "Give to_fitted, from_fitted, or both: a new point needs dissimilarities to be placed by."
+        )
+    there = None if to_fitted is None else _rows(to_fitted, n, "to_fitted")
+    back = None if from_fitted is None else _rows(from_fitted, n, "from_fitted")
+    if there is None or back is None:
+        known = back if there is None else there
+        assert known is not None
+        unknown = np.full(known.shape, np.nan)
+        return (unknown, known) if there is None else (known, unknown)
+    if there.shape != back.shape:
+        raise InputError(
+            f"to_fitted and from_fitted must have the same shape, got {there.shape} and {back.shape}."
+        )
+    return there, back
 
 
 def _rows(values: ArrayLike, n: int, name: str) -> Array:

@@ -4,53 +4,46 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
 
-from finsler._runtime import Progress, single_blas_thread
+from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
-from finsler.geometry.stress import raw_stress
-from finsler.solvers.backends.memory import Backend, Evidence, MemoryBackend
-from finsler.solvers.classical import closed_form
-from finsler.solvers.drift import ALPHA_MAX, flatness, frame_of
-from finsler.solvers.majorize import Callback, Run, majorize
+from finsler.solvers.alpha import AlphaGuess, check_alpha, guess_alpha
+from finsler.solvers.backends.memory import Backend, MemoryBackend
+from finsler.solvers.drift import flatness
+from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize, run_in_turn, run_side_by_side
 from finsler.solvers.problem import Problem
-from finsler.solvers.restarts import run_side_by_side
-from finsler.solvers.solution import Solution
+from finsler.solvers.solution import Solution, solution_of
 
 Array = NDArray[np.floating[Any]]
 
-# alpha counts as determined by the data if the stress of the closed form is more than this share above its least
-# value at an alpha halfway to 1.
-CLEAR_RISE = 0.1
-ONE_WAY_ALPHA = 0.3  # where the fit starts when no pair is known both ways
-ONE_WAY_NOTE = "The drift rests on pairs known one way only."
-EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
 # Up to this many points a fitted drift is also tried from the start "isomap", which knows no alpha: it costs little, and now
 # and then the closed form leads into a worse valley than the map without a drift.
 SECOND_START = 500
 UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
+STARTS = ("classical", "isomap", "random")
+MAX_ITER, TOL = 500, 1e-7  # of all dense solvers and estimators
 
 
 def smacof(
     data: Dissimilarities | Backend,
     n_components: int = 2,
-    alpha: float | str = 0.5,
+    alpha: float | str = "auto",
     *,
     init: str | ArrayLike = "classical",
     n_init: int = 1,
-    max_iter: int = 500,
-    tol: float = 1e-7,
+    max_iter: int = MAX_ITER,
+    tol: float = TOL,
     accelerate: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -64,31 +57,8 @@ def smacof(
     ----------
     data : Dissimilarities or Backend
         From row to column, with weights if any; or a backend of data that are not in memory.
-    n_components : int
-        Dimension of the map, at least 1.
-    alpha : float in [0, 1) or "auto"
-        Drift, or "auto" to fit it to the data.
-    init : {"classical", "isomap", "random"} or array-like of shape (n, n_components)
-        Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
-    n_init : int
-        Number of starts; those after the first are random. The best is kept. A drift that is fitted to few points is
-        tried from both "classical" and "isomap" where the first is asked for.
-    max_iter : int
-        Iterations per start.
-    tol : float
-        A run has converged when the next step is sure to lower the stress by less than this share of it.
-    accelerate : bool
-        Use Anderson acceleration (never uphill) or plain majorization.
-    random_state : int, RandomState instance or None
-        Seed of random starts.
-    n_jobs : int, optional
-        Threads; all cores by default. The numbers do not depend on it.
-    callback : callable, optional
-        Called with an :class:`~finsler.solvers.solution.Iteration` after each iteration; returning True stops the run.
-    time_limit : float, optional
-        Seconds after which the best map so far is returned.
-    verbose : bool, int or "auto"
-        Progress line: "auto" shows one on a terminal after two seconds.
+    n_components, alpha, init, n_init, max_iter, tol, accelerate, random_state, n_jobs, callback, time_limit, verbose
+        As in :class:`~finsler.estimators.mds.FinslerMDS`.
 
     Returns
     -------
@@ -104,144 +74,78 @@ def smacof(
     ('converged', 0.4)
     """
     began = time.perf_counter()
+    given_alpha = check_alpha(alpha)
     check_options(n_components, n_init, max_iter, tol, time_limit)
     backend = data if isinstance(data, Backend) else MemoryBackend(data, n_jobs)
-    rng = check_random_state(random_state)
-    total = backend.total
-    given = given_start(init, backend.n_points, n_components, total)
-
-    clear: bool | None = None
-    note = ""
-    if alpha == "auto":
-        start_alpha, clear, note = _choose_alpha(backend.evidence(), n_components)
-    else:
-        start_alpha = number(alpha)
-    omega = drift_vector(start_alpha, n_components)
-    fitted = clear is not None and start_alpha > 0
-    problem = backend.problem(None if fitted else omega)
-
-    kinds = [init if isinstance(init, str) else "given"] + ["random"] * (n_init - 1)
-    if fitted and kinds[0] == "classical" and backend.n_points <= SECOND_START:
+    start = given_start(init, backend.n_points, n_components, backend.total)
+    guess = (
+        AlphaGuess(given_alpha, "given")
+        if given_alpha is not None
+        else guess_alpha(backend.evidence(), n_components)
+    )
+    omega = drift_vector(guess.alpha, n_components)
+    problem = backend.problem(None if guess.fitted else omega)
+    kinds: list[str | Array] = [start, *["random"] * (n_init - 1)]
+    if guess.fitted and isinstance(start, str) and start == "classical" and backend.n_points <= SECOND_START:
         kinds.insert(1, "isomap")
-
-    def starts() -> Iterator[Array]:
-        for kind in kinds:
-            if kind == "classical":
-                X0 = backend.classical(n_components, start_alpha)
-            elif kind == "isomap":
-                X0 = backend.isomap(n_components)
-            elif given is not None and kind == "given":
-                X0 = given
-            else:
-                X0 = backend.random(n_components, rng)
-            yield _leave_subspace(X0, problem, omega, total, rng)
-
     progress = Progress("Finsler SMACOF", verbose)
     run_from = partial(
-        _minimize, omega=omega, clear=clear, max_iter=max_iter, tol=tol,
-        exact=total * (4 * np.finfo(float).eps) ** 2, accelerate=accelerate,
-        deadline=np.inf if time_limit is None else began + time_limit, progress=progress,
+        _minimize, omega=omega, unclear=guess.source in ("one_way", "unclear"), accelerate=accelerate, progress=progress,
+        stop=StopRule(
+            max_iter, tol, exact=backend.total * (4 * np.finfo(float).eps) ** 2,
+            deadline=np.inf if time_limit is None else began + time_limit,
+        ),
     )  # fmt: skip
-    if backend.runs_in_parallel and len(kinds) > 1:
-        runs = run_side_by_side(run_from, problem, list(starts()), callback)
-    else:
-        runs = _run_in_turn(run_from, problem, starts(), callback)
+    run_all = run_side_by_side if backend.runs_in_parallel and len(kinds) > 1 else run_in_turn
+    starts = _starts(kinds, backend, problem, omega, check_random_state(random_state))
+    runs = run_all(run_from, problem, starts, callback)
     best = min(runs, key=lambda run: run.stress)
     ended = next((run for run in runs if run.status in EARLY), best)
-    best = replace(best, status=ended.status, message=ended.message) if ended is not best else best
-    progress.close(best.message)
-
-    X = (best.coordinates - best.coordinates.mean(axis=0)) @ frame_of(best.omega)
-    drift = drift_vector(float(np.linalg.norm(best.omega)), n_components)
-    value = backend.stress(X, drift)
-    return Solution(
-        coordinates=X,
-        drift=drift,
-        stress=value,
-        history=np.array(best.history),
-        n_iter=best.n_iter,
-        n_passes=sum(run.n_passes for run in runs),
-        status=best.status,
-        message=best.message,
-        seconds=time.perf_counter() - began,
-        alpha_identifiable=clear,
-        note=note,
-    )
+    progress.close(ended.message)
+    return solution_of(
+        backend, best.coordinates, best.omega, history=best.history, n_iter=best.n_iter,
+        n_passes=sum(run.n_passes for run in runs), status=ended.status, message=ended.message,
+        seconds=time.perf_counter() - began, alpha_source=guess.source,
+    )  # fmt: skip
 
 
-def _run_in_turn(
-    run_from: Callable[..., Run], problem: Problem, starts: Iterator[Array], callback: Callback | None
-) -> list[Run]:
-    """Run from one start after the other, until one ends early."""
-    runs: list[Run] = []
-    for X0 in starts:
-        runs.append(run_from(problem, X0, callback=callback))
-        if runs[-1].status in EARLY:
-            break
-    return runs
+def _starts(
+    kinds: Sequence[str | Array], backend: Backend, problem: Problem, omega: Array, rng: np.random.RandomState
+) -> Iterator[Array]:
+    """Make the starts one after the other, as they are asked for."""
+    m, alpha = len(omega), float(np.linalg.norm(omega))
+    for kind in kinds:
+        if not isinstance(kind, str):
+            X = kind
+        elif kind == "classical":
+            X = backend.classical(m, alpha)
+        elif kind == "isomap":
+            X = backend.isomap(m)
+        else:
+            X = backend.random(m, rng)
+        yield _leave_subspace(X, problem, omega, backend.total, rng)
 
 
 def _minimize(
-    problem: Problem, X0: Array, omega: Array, clear: bool | None, *, max_iter: int, **options: Any
+    problem: Problem, X0: Array, *, omega: Array, unclear: bool, stop: StopRule, **options: Any
 ) -> Run:
     """Run the loop from one start. A drift that the data hardly determine is fitted for a while, then held."""
-    if clear is not False:
-        return majorize(problem, X0, omega, max_iter=max_iter, **options)
-    first = majorize(problem, X0, omega, max_iter=min(max_iter, UNCLEAR_ITERATIONS), **options)
-    if first.status != "max_iter" or max_iter <= UNCLEAR_ITERATIONS:
+    if not unclear:
+        return majorize(problem, X0, omega, stop, **options)
+    short = replace(stop, max_iter=min(stop.max_iter, UNCLEAR_ITERATIONS))
+    first = majorize(problem, X0, omega, short, **options)
+    if first.status != "max_iter" or stop.max_iter <= UNCLEAR_ITERATIONS:
         return first
     held = copy.copy(problem)
     held.fixed_drift = first.omega
-    second = majorize(held, first.coordinates, first.omega, max_iter=max_iter - first.n_iter, **options)
+    rest = replace(stop, max_iter=stop.max_iter - first.n_iter)
+    second = majorize(held, first.coordinates, first.omega, rest, **options)
     return replace(
         second,
         history=first.history + second.history[1:],
         n_iter=first.n_iter + second.n_iter,
         n_passes=first.n_passes + second.n_passes,
     )
-
-
-def _choose_alpha(evidence: Evidence, n_components: int) -> tuple[float, bool, str]:
-    """Alpha to start from, whether the data determine it, and a note if they do not.
-
-    The stress of the closed form as a function of alpha costs little. Where it does not rise towards 1, as for a sheet
-    that lies in a hyperplane and may be tilted at will, the smallest value that fits about as well as the best is taken.
-    """
-    if evidence.h @ evidence.h <= 1e-24 * evidence.square / len(evidence.h):
-        if not evidence.one_way:
-            why = (
-                "The data are symmetric"
-                if evidence.symmetric
-                else "The asymmetry runs in circles, which no heights show"
-            )
-            return 0.0, True, f"{why}, so alpha is 0."
-        # No pair known both ways tells of asymmetry, but pairs known one way still pull at the drift.
-        return ONE_WAY_ALPHA, False, ONE_WAY_NOTE
-    S, h, D = evidence.sample_S, evidence.sample_h, evidence.sample_D
-
-    def profile(alpha: float) -> float:
-        return raw_stress(closed_form(S, h, n_components, alpha, 1), D, drift=alpha, n_jobs=1)
-
-    grid = np.concatenate([[1e-4], np.linspace(0.02, 0.98, 13), [ALPHA_MAX]])
-    with single_blas_thread():  # threads only get in the way of matrices this small
-        values = [profile(a) for a in grid]
-        k = int(np.argmin(values))
-        bounds = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
-        found = minimize_scalar(profile, bounds=bounds, method="bounded", options={"xatol": 1e-8})
-        alpha, least = (
-            (float(found.x), float(found.fun)) if found.fun <= values[k] else (float(grid[k]), values[k])
-        )
-        enough = (1 + CLEAR_RISE) * least + 1e-20 * float(np.vdot(D, D))
-        if profile((1 + alpha) / 2) > enough:
-            return alpha, True, ""
-        low, smallest = 0.0, alpha
-        while smallest - low > 1e-3:
-            middle = (low + smallest) / 2
-            low, smallest = (low, middle) if profile(middle) <= enough else (middle, smallest)
-    return smallest, False, (
-        f"The data hardly determine alpha: values from about {smallest:.2g} up to 1 fit about equally well, as is so "
-        f"when the points hardly use all {n_components} dimensions. Give alpha to choose another."
-    )  # fmt: skip
 
 
 def _leave_subspace(
@@ -256,12 +160,12 @@ def _leave_subspace(
     return X + 1e-3 * size * rng.standard_normal(X.shape)
 
 
-def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | None:
-    """Start that was given as an array, checked; None if a start is named."""
+def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> str | Array:
+    """Start that was given as a word or as an array, checked."""
     if isinstance(init, str):
-        if init not in ("classical", "isomap", "random"):
-            raise InputError(f"init must be 'classical', 'isomap', 'random' or an array, got {init!r}.")
-        return None
+        if init not in STARTS:
+            raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
+        return init
     X = np.array(init, dtype=float)
     if X.shape != (n, m):
         raise InputError(
@@ -276,25 +180,14 @@ def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> Array | 
     return X
 
 
-def number(alpha: Any) -> float:
-    """Drift that was given as a number, checked."""
-    if not isinstance(alpha, Real) or not 0 <= float(alpha) < 1:
-        raise InputError(f"alpha must be a number in [0, 1) or 'auto', got {alpha!r}.")
-    return float(alpha)
-
-
 def check_options(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: Any) -> None:
     """Refuse options that have no meaning."""
-    for name, value, least in (
-        ("n_components", n_components, 1),
-        ("n_init", n_init, 1),
-        ("max_iter", max_iter, 0),
-    ):
-        if not isinstance(value, Integral) or isinstance(value, bool):
-            raise InputTypeError(f"{name} must be a whole number, got {value!r}.")
-        if value < least:
-            raise InputError(f"{name} must be at least {least}, got {value}.")
+    check_count("n_components", n_components)
+    check_count("n_init", n_init)
+    check_count("max_iter", max_iter, 0)
     if not isinstance(tol, Real) or not float(tol) >= 0:
-        raise InputError(f"tol must be a number that is not negative, got {tol!r}.")
+        raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+        raise InputError(
+            f"time_limit must be a positive number of seconds, got {time_limit!r}.", argument="time_limit"
+        )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from finsler.solvers.alpha import AlphaSource, identifiable
+from finsler.solvers.drift import upright
 
 Array = NDArray[np.floating[Any]]
 
@@ -18,11 +21,15 @@ class Solution:
     Attributes
     ----------
     coordinates : ndarray of shape (n, m)
-        The map, centered; its last axis is the one along which going up costs more.
+        The map, in the frame of :func:`~finsler.solvers.drift.upright`.
     drift : ndarray of shape (m,)
         ``(0, ..., 0, alpha)``.
     stress : float
         Weighted sum of squared errors over ordered pairs, computed anew from ``coordinates``.
+    total : float
+        Weighted sum of squared dissimilarities over the same pairs.
+    per_point : ndarray of shape (n,)
+        Share of each point in the stress.
     history : ndarray
         Stress at the start and after each iteration; it never rises.
     n_iter : int
@@ -35,34 +42,62 @@ class Solution:
         The same in words.
     seconds : float
         Wall-clock time.
-    alpha_identifiable : bool or None
-        Whether the data determine alpha; None if alpha was given.
-    note : str
-        What else the user should know, in words.
-    total : float or None
-        Weighted sum of squared dissimilarities, where the solver saw only some of the pairs.
-    per_point : ndarray of shape (n,) or None
-        Share of each point in the stress, likewise.
+    alpha_source : {"given", "fitted", "symmetric", "cyclic", "one_way", "unclear"}
+        Where alpha comes from, see `finsler.solvers.alpha`.
     """
 
     coordinates: Array
     drift: Array
     stress: float
+    total: float
+    per_point: Array
     history: Array
     n_iter: int
     n_passes: int
     status: str
     message: str
     seconds: float
-    alpha_identifiable: bool | None = None
-    note: str = ""
-    total: float | None = None
-    per_point: Array | None = None
+    alpha_source: AlphaSource = "given"
 
     @property
     def alpha(self) -> float:
         """Norm of the drift."""
         return float(np.linalg.norm(self.drift))
+
+    @property
+    def alpha_identifiable(self) -> bool | None:
+        """Whether the data determine alpha; None if alpha was given."""
+        return identifiable(self.alpha_source)
+
+    @property
+    def normalized_stress(self) -> float:
+        """Root of the share of the stress in ``total``: 0 is a perfect map."""
+        return float(np.sqrt(self.stress / self.total)) if self.total > 0 else 0.0
+
+
+class Scored(Protocol):
+    """Data that a map can be measured by."""
+
+    total: float
+
+    def point_stress(self, X: Array, drift: Array) -> Array:
+        """Stress of the pairs of each point."""
+
+
+def solution_of(data: Scored, X: Array, omega: Array, *, history: list[float], **facts: Any) -> Solution:
+    """Put a map into the frame that all maps are given in, and measure it there."""
+    X, drift = upright(X, omega)
+    shares = data.point_stress(X, drift)
+    stress = float(shares.sum())
+    return Solution(
+        coordinates=X,
+        drift=drift,
+        stress=stress,
+        total=data.total,
+        per_point=shares / stress if stress > 0 else shares,
+        history=np.array(history or [stress]),
+        **facts,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,14 @@ from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
 from finsler.datasets import make_binary_tree, make_city, make_exact_randers
+from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import normalized_stress, raw_stress
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.pivots import pivot_distances, relayed_pairs
 from finsler.graphs.readers import read_graph
-from finsler.recipes import embed_graph, sparse_map
 from finsler.solvers.smacof import smacof
+from finsler.solvers.sparse.maps import map_graph
 from finsler.solvers.sparse.problem import ArcPairs, SparseProblem, StreamedProblem
 from finsler.solvers.sparse.solver import sparse_smacof
 from finsler.solvers.sparse.start import paths_either_way
@@ -202,7 +203,8 @@ def test_the_same_numbers_for_any_number_of_threads(weighting):
     for n_jobs in (1, 2, 5):
         data = pivot_distances(graph, 12, n_jobs=n_jobs)
         arcs = ArcPairs.of(graph, True)
-        maps.append(sparse_smacof(data, 2, arcs=arcs, weighting=weighting, max_iter=4, n_jobs=n_jobs))
+        options = {"weighting": weighting, "max_iter": 4, "random_state": 0}
+        maps.append(sparse_smacof(data, 2, arcs=arcs, n_jobs=n_jobs, **options))
     for other in maps[1:]:
         np.testing.assert_array_equal(maps[0].coordinates, other.coordinates)
         np.testing.assert_array_equal(maps[0].history, other.history)
@@ -223,7 +225,7 @@ def ratio_to_dense(graph, n_pivots=50, n_seeds=1):
     """Stress over all pairs of sparse maps, the mean over seeds, over that of the dense solver."""
     data = graph_distances(graph)
     dense = smacof(data, 2, "auto", max_iter=300, tol=1e-6)
-    maps = [sparse_map(graph, 2, pivots=n_pivots, random_state=seed).embedding for seed in range(n_seeds)]
+    maps = [map_graph(graph, 2, n_pivots=n_pivots, random_state=seed).solution for seed in range(n_seeds)]
     return (
         np.mean([raw_stress(f.coordinates, data.matrix, data.weights, drift=f.drift) for f in maps])
         / dense.stress
@@ -270,7 +272,7 @@ def test_where_hardly_any_pair_has_a_path_arcs_hold_the_map_together(seed):
     graph = largest_component(as_digraph((pairs[:, 0], pairs[:, 1])), "weak")
     D = graph_distances(graph, unreachable="mask")
     assert D.weights.mean() < 0.05
-    found = sparse_map(graph, 2, 0.3, pivots=50, random_state=seed).embedding
+    found = map_graph(graph, 2, 0.3, n_pivots=50, random_state=seed).solution
     # Without a start that follows arcs whichever way they point it is 1 or more, that of all points in one place.
     assert normalized_stress(found.coordinates, D.matrix, D.weights, drift=found.drift) < 0.4
 
@@ -280,8 +282,11 @@ def test_hinge_keeps_unreachable_pairs_apart():
     D = graph_distances(graph, unreachable="mask")
     apart = (D.weights == 0) & ~np.eye(60, dtype=bool)
     masked, hinged = (
-        sparse_map(graph, 2, 0.3, pivots=30, unreachable=policy).embedding.distances()[apart]
-        for policy in ("mask", "hinge")
+        randers_distances(found.solution.coordinates, drift=0.3)[apart]
+        for found in (
+            map_graph(graph, 2, 0.3, n_pivots=30, unreachable=policy, random_state=0)
+            for policy in ("mask", "hinge")
+        )
     )
     far = float(np.nanmax(np.where(D.weights > 0, D.matrix, np.nan)))
     assert np.mean(hinged < far / 2) < 0.5 * np.mean(masked < far / 2)
@@ -341,7 +346,7 @@ import numpy as np
 data = pivot_distances(as_digraph(make_city(400).graph), 10, n_jobs=1)
 pause = float(sys.argv[3])
 solution = sparse_smacof(data, 2, "auto", init="random", max_iter=60, tol=0, checkpoint=sys.argv[1], checkpoint_seconds=0,
-                         n_jobs=1, callback=lambda it: time.sleep(pause))
+                         random_state=0, n_jobs=1, callback=lambda it: time.sleep(pause))
 np.savez(sys.argv[2], X=solution.coordinates, history=solution.history, drift=solution.drift)
 """
 
@@ -378,20 +383,23 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     data = pivot_distances(city(400), 5)
     path = tmp_path / "state.npz"
     options = {"init": "random", "checkpoint": path, "checkpoint_seconds": 0, "max_iter": 12, "tol": 0}
+    options["random_state"] = 0
     sparse_smacof(data, 2, 0.2, **options)
     with pytest.raises(ValueError, match=r"of another run: its alpha is 0\.2, here it is 0\.3"):
         sparse_smacof(data, 2, 0.3, **options)
     with pytest.raises(ValueError, match="integer random_state"):
-        sparse_smacof(data, 2, 0.2, **options, random_state=None)
+        sparse_smacof(data, 2, 0.2, **{**options, "random_state": None})
+    with pytest.raises(ValueError, match="one start"):
+        sparse_smacof(data, 2, 0.2, n_init=2, **options)
     with pytest.raises(FileNotFoundError, match="no folder"):
-        sparse_smacof(data, 2, 0.2, checkpoint=tmp_path / "none" / "state.npz")
+        sparse_smacof(data, 2, 0.2, random_state=0, checkpoint=tmp_path / "none" / "state.npz")
 
 
 @pytest.mark.parametrize(
     ("options", "match"),
     [
         ({"weighting": "cubic"}, "weighting must be"),
-        ({"init": "classical"}, "init must be 'pivots'"),
+        ({"init": "pivots"}, "init must be"),
         ({"bound": -1.0}, "bound must be"),
         ({"alpha": 1.0}, "alpha must be"),
         ({"n_components": 0}, "n_components must be at least 1"),
@@ -404,26 +412,11 @@ def test_bad_options(options, match):
         sparse_smacof(data, **options)
 
 
-def test_embed_graph_chooses_by_size_and_says_so(monkeypatch):
-    graph = city(400)
-    monkeypatch.setattr("finsler.recipes.DENSE_NODES", 100)
-    chosen = embed_graph(graph, pivots=20)
-    assert f"{graph.n_nodes} nodes are more than 100, so it is a sparse map, with 20 pivots" in chosen.message
-    dense = embed_graph(graph, method="dense")
-    assert "sparse" not in dense.message
-    assert dense.data is not None
-    forced = embed_graph(graph, method="sparse", pivots=20)
-    np.testing.assert_array_equal(forced.coordinates, chosen.coordinates)
-    with pytest.raises(ValueError, match="nodes goes with method='dense'"):
-        embed_graph(graph, method="sparse", nodes=[0, 1])
-    with pytest.raises(ValueError, match="method must be"):
-        embed_graph(graph, method="quick")
-
-
 def test_lengths_of_any_size_give_the_same_map():
     graph = city(400, slope=0.3)
     small, large = (
-        sparse_map(Digraph(csr_array(graph.matrix * c)), 2, 0.3, pivots=20).embedding for c in (1e-9, 1e9)
+        map_graph(Digraph(csr_array(graph.matrix * c)), 2, 0.3, n_pivots=20, random_state=0).solution
+        for c in (1e-9, 1e9)
     )
     np.testing.assert_allclose(small.coordinates * 1e9, large.coordinates * 1e-9, rtol=1e-5, atol=1e-5)
     assert small.stress * 1e18 == pytest.approx(large.stress * 1e-18, rel=1e-5)
@@ -432,20 +425,19 @@ def test_lengths_of_any_size_give_the_same_map():
 
 def test_labels_and_the_largest_part():
     arcs = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("x", "y")]
-    found = sparse_map(as_digraph(arcs), 2, 0.2, unreachable="largest", pivots=3).embedding
-    assert found.labels == ["a", "b", "c"]
-    assert "3 points were left out" in found.message
+    found = map_graph(as_digraph(arcs), 2, 0.2, unreachable="largest", n_pivots=3)
+    assert found.graph.labels == ["a", "b", "c"]
+    assert "left out" in " ".join(found.provenance.sentences())
     with pytest.raises(ValueError, match="no common map"):
-        sparse_map(as_digraph(arcs))
+        map_graph(as_digraph(arcs))
     with pytest.raises(ValueError, match="have no path"):
-        sparse_map(as_digraph(arcs[:4]), unreachable="raise", pivots=4)
+        map_graph(as_digraph(arcs[:4]), unreachable="raise", n_pivots=4)
 
 
 def test_a_graph_without_ways_back_is_not_called_symmetric():
     tree = as_digraph([(k, k // 2) for k in range(2, 60)])  # every arc leads up, none back
-    found = sparse_map(tree, pivots=10).embedding
-    assert "symmetric" not in found.message
-    assert "pairs known one way only" in found.message
+    found = map_graph(tree, n_pivots=10, random_state=0).solution
+    assert found.alpha_source == "one_way"
     assert found.alpha > 0
 
 
@@ -468,7 +460,8 @@ def test_ctrl_c_in_the_coarse_map_is_not_lost(monkeypatch):
 def test_a_start_that_the_time_limit_cut_short_is_not_kept(tmp_path):
     data = pivot_distances(city(400), 10)
     path = tmp_path / "state.npz"
-    late = sparse_smacof(data, 2, 0.1, time_limit=1e-6, checkpoint=path, checkpoint_seconds=0)
+    options = {"time_limit": 1e-6, "checkpoint": path, "checkpoint_seconds": 0, "random_state": 0}
+    late = sparse_smacof(data, 2, 0.1, **options)
     assert late.status == "time_limit"
     assert np.isfinite(late.coordinates).all()
     assert not path.exists()
@@ -478,6 +471,7 @@ def test_a_checkpoint_takes_numbers_of_numpy_and_refuses_what_is_damaged(tmp_pat
     data = pivot_distances(city(400), 5)
     path = tmp_path / "state.npz"
     options = {"init": "random", "checkpoint": path, "checkpoint_seconds": 0, "max_iter": 12, "tol": 0}
+    options["random_state"] = 0
     first = sparse_smacof(data, np.int64(2), np.float32(0.25), **options)
     again = sparse_smacof(data, 2, 0.25, **options)
     np.testing.assert_array_equal(first.coordinates, again.coordinates)
@@ -485,7 +479,7 @@ def test_a_checkpoint_takes_numbers_of_numpy_and_refuses_what_is_damaged(tmp_pat
     with pytest.raises(ValueError, match=r"damaged.*remove the file"):
         sparse_smacof(data, 2, 0.25, **options)
     with pytest.raises(ValueError, match="checkpoint_seconds must be a number"):
-        sparse_smacof(data, 2, 0.25, checkpoint=tmp_path / "new.npz", checkpoint_seconds=np.nan)
+        sparse_smacof(data, 2, 0.25, **{**options, "checkpoint_seconds": np.nan})
 
 
 def full_stream(D):
@@ -496,6 +490,7 @@ def full_stream(D):
 def test_a_checkpoint_of_another_stream_is_refused(tmp_path):
     D = make_exact_randers(12, n_components=2, alpha=0.3, random_state=0).distances
     options = {"checkpoint": tmp_path / "state.npz", "checkpoint_seconds": 0, "max_iter": 12, "tol": 0}
+    options["random_state"] = 0
     sparse_smacof(full_stream(D), 2, 0.3, **options)
     for other in (2 * D, D[::-1, ::-1]):
         with pytest.raises(ValueError, match="of another run: its pairs is"):
@@ -516,34 +511,16 @@ def test_a_stream_must_be_the_same_at_every_pass_and_hold_something():
         sparse_smacof(D)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "match"),
-    [
-        ({"n_init": 3}, TypeError, "n_init is not an option of a sparse map"),
-        ({"bound": 3.0}, TypeError, "bound is not an option"),
-        ({"weighting": "cubic"}, ValueError, "weighting must be"),
-        ({"far": 3.0}, ValueError, "far must be a positive number and goes with unreachable='hinge'"),
-        ({"far": 0, "unreachable": "hinge"}, ValueError, "far must be a positive number"),
-        ({"pivots": 1}, ValueError, "pivots must be a whole number of at least 2, got 1"),
-        ({"pivots": 2.5}, ValueError, "pivots must be a whole number"),
-    ],
-)
-def test_what_a_sparse_map_refuses_it_refuses_before_the_distances(options, error, match, monkeypatch):
-    monkeypatch.setattr("finsler.recipes.pivot_distances", None)
-    with pytest.raises(error, match=match):
-        embed_graph(city(100), method="sparse", **options)
-
-
 @pytest.mark.parametrize("length", [0.0, 1e-200, 1e200])
 def test_lengths_without_a_scale_are_refused(length):
     graph = Digraph(csr_array(([length, length, length], ([0, 1, 2], [1, 2, 0])), shape=(3, 3)))
     with pytest.raises(ValueError, match="mean length of an arc"):
-        sparse_map(graph)
+        map_graph(graph)
 
 
 def test_too_few_nodes_or_pivots():
     with pytest.raises(ValueError, match=r"only one node to map.*3 points were left out"):
-        sparse_map(as_digraph([(0, 1), (1, 2), (2, 3)]), unreachable="largest")
+        map_graph(as_digraph([(0, 1), (1, 2), (2, 3)]), unreachable="largest")
     with pytest.raises(ValueError, match=r"1 pivots .* at least 2 pivots"):
         sparse_smacof(pivot_distances(city(100), 1))
 
@@ -566,3 +543,30 @@ def test_paths_either_way_take_the_shorter_way_and_arcs_of_length_zero():
     found = paths_either_way(data, ArcPairs.of(graph, False), 1)
     expected = np.array([[0, 3, 3], [3, 0, 0], [3, 0, 0]])
     np.testing.assert_array_equal(found, expected[:, data.pivots])
+
+
+def test_several_starts_keep_the_best_and_the_first_is_that_of_one():
+    graph = city(400)
+    data = pivot_distances(graph, 8)
+    options = {"arcs": ArcPairs.of(graph, True), "random_state": 1, "max_iter": 8, "tol": 0.0}
+    one = sparse_smacof(data, 2, 0.1, init="random", **options)
+    four = sparse_smacof(data, 2, 0.1, init="random", n_init=4, **options)
+    assert four.stress < one.stress
+    assert four.n_passes > one.n_passes
+    first = []
+    sparse_smacof(
+        data, 2, 0.1, init="random", n_init=4, callback=lambda it: first.append(it.stress), **options
+    )
+    assert first[:8] == one.history[1:].tolist()
+
+
+def test_every_start_that_the_dense_solver_knows_is_known():
+    graph = city(400)
+    data, arcs = pivot_distances(graph, 10), ArcPairs.of(graph, True)
+    cloud = np.random.default_rng(0).normal(size=(graph.n_nodes, 2))
+    for init in ("classical", "isomap", "random", cloud):
+        for accelerate in (True, False):
+            found = sparse_smacof(
+                data, 2, 0.1, arcs=arcs, init=init, random_state=0, accelerate=accelerate, max_iter=30
+            )
+            assert (np.diff(found.history) <= 0).all()

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from finsler._dask import active_client, fresh_name, import_dask
 from finsler.data.matrix import RowsFound, check_rows, check_weight_rows
 from finsler.data.memmap import gaps_found
-from finsler.errors import InputError, InputTypeError
+from finsler.data.provenance import Provenance
+from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panel_backend import PanelBackend
 from finsler.solvers.backends.panels import PanelFunction, Panels, add_up
@@ -120,8 +121,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     (80, [0, 23])
     """
     dask = import_dask()
-    if missing not in ("raise", "mask", "hinge"):
-        raise InputError(f"missing must be 'raise', 'mask' or 'hinge', got {missing!r}.")
+    check_choice("missing", missing, ("raise", "mask", "hinge"))
     rows = _in_rows(D, name)
     n = rows.shape[0]
     weight_rows = None
@@ -150,7 +150,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     panels = list(dask.persist(*panels))
     backend = PanelBackend(
         DaskPanels(edges[:-1].tolist(), panels, n, weighted, unit if weighted else 1.0),
-        f"Solved with Dask in {len(panels)} panel{'s' if len(panels) > 1 else ''}.",
+        Provenance(kind="matrix", backend="dask", n_panels=len(panels)),
     )
     backend.runs_in_parallel = active_client() is not None
     return backend

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from finsler._runtime import Progress, drop_pages, format_bytes, map_blocks
 from finsler.data.memmap import MemmapDissimilarities
+from finsler.data.provenance import Provenance
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panel_backend import LANDMARKS, PanelBackend
 from finsler.solvers.backends.panels import ITERATED, PanelFunction, Panels
@@ -132,8 +133,4 @@ def memmap_backend(
 ) -> PanelBackend:
     """Backend of checked dissimilarities that are read within a budget of bytes at every pass."""
     panels = MemmapPanels(data, budget, n_jobs, verbose)
-    count = len(panels.edges) - 1
-    plural = "s" if count > 1 else ""
-    return PanelBackend(
-        panels, f"The matrix was read in {count} panel{plural} at each pass, within {format_bytes(budget)}."
-    )
+    return PanelBackend(panels, Provenance(kind="matrix", backend="memmap", n_panels=len(panels.edges) - 1))

@@ -1,14 +1,13 @@
 """Where the pairs of a dense problem live, and what the solver asks of that place.
 
-One kernel, three homes: all rows in memory (:class:`MemoryBackend`), chunks of a memory-mapped file
-(`finsler.solvers.backends.memmap`), blocks on the workers of a Dask cluster (`finsler.solvers.backends`). The solver
-sees none of this.
+One kernel, three backends: all rows in memory (:class:`MemoryBackend`), chunks of a memory-mapped file
+(`finsler.solvers.backends.memmap`), blocks on the workers of a Dask cluster (`finsler.solvers.backends.dask`). The
+solver sees none of this.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,52 +15,21 @@ from numpy.typing import NDArray
 
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
-from finsler.geometry.stress import raw_stress, stress_per_point, total_square
+from finsler.geometry.stress import point_stress, total_square
+from finsler.solvers.alpha import Evidence, sampled_points
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
 from finsler.solvers.start import Initializer
 from finsler.solvers.symmetric_and_skew import split
 
 Array = NDArray[np.floating[Any]]
 
-SAMPLE = 250  # points on which alpha is judged
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What tells the drift from the data before there is a map.
-
-    Attributes
-    ----------
-    h : ndarray of shape (n,)
-        Heights that fit the skew part best.
-    square : float
-        Sum of squares of the symmetric part.
-    symmetric : bool
-        Whether nothing is left of the skew part beside the heights, to rounding.
-    one_way : bool
-        Whether some pairs are known one way only.
-    sample_S, sample_h, sample_D : ndarray
-        Symmetric part, heights and data of some points.
-    """
-
-    h: Array
-    square: float
-    symmetric: bool
-    one_way: bool
-    sample_S: Array
-    sample_h: Array
-    sample_D: Array
-
-
-def sampled_points(n: int) -> NDArray[np.intp]:
-    """Points on which alpha is judged, in their order."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
-
 
 class Backend(ABC):
     """A dense problem, wherever its pairs are."""
 
     n_points: int
+    weighted: bool
+    """Whether there are weights, or pairs that are not known."""
     total: float
     """Sum ``w D^2`` over ordered pairs, bounds left out."""
     labels: list[Any] | None = None
@@ -91,12 +59,8 @@ class Backend(ABC):
         """Gaussian points as far apart on average as the data."""
 
     @abstractmethod
-    def stress(self, X: Array, drift: Array) -> float:
-        """Stress of a map, from its coordinates."""
-
-    @abstractmethod
-    def stress_per_point(self, X: Array, drift: Array) -> Array:
-        """Share of each point in the stress."""
+    def point_stress(self, X: Array, drift: Array) -> Array:
+        """Stress of each point of a map: half of every pair at either end."""
 
 
 class MemoryBackend(Backend):
@@ -105,7 +69,7 @@ class MemoryBackend(Backend):
     def __init__(self, data: Dissimilarities, n_jobs: int | None = None):
         data.require_connected()
         self.data, self.labels, self.provenance = data, data.labels, data.provenance
-        self.n_points, self.n_jobs = data.n_points, n_jobs
+        self.n_points, self.weighted, self.n_jobs = data.n_points, data.weights is not None, n_jobs
         self._parts = split(data.matrix, n_jobs) if data.weights is None else None
         self._starts = Initializer(data, self._parts, n_jobs)
         if self._parts is None:
@@ -154,12 +118,7 @@ class MemoryBackend(Backend):
             return UniformProblem(self._parts, fixed_drift, self.n_jobs)
         return WeightedProblem(self.data, fixed_drift, self.n_jobs)
 
-    def stress(self, X: Array, drift: Array) -> float:
-        """Stress of a map, from its coordinates."""
+    def point_stress(self, X: Array, drift: Array) -> Array:
+        """Stress of each point of a map: half of every pair at either end."""
         assert self.data is not None
-        return raw_stress(X, self.data.matrix, self.data.weights, drift=drift, n_jobs=self.n_jobs)
-
-    def stress_per_point(self, X: Array, drift: Array) -> Array:
-        """Share of each point in the stress."""
-        assert self.data is not None
-        return stress_per_point(X, self.data.matrix, self.data.weights, drift=drift)
+        return point_stress(X, self.data.matrix, self.data.weights, drift=drift, n_jobs=self.n_jobs)

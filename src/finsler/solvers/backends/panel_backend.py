@@ -17,13 +17,20 @@ from finsler.errors import InputError
 from finsler.geometry.components import pair_components
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
+from finsler.solvers.alpha import Evidence, sampled_points
 from finsler.solvers.backends import panels as passes
-from finsler.solvers.backends.memory import Backend, Evidence, MemoryBackend, sampled_points
+from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.backends.panels import Panels, PanelUniformProblem, PanelWeightedProblem
-from finsler.solvers.classical import DENSE_EIGEN, DoublyCentered, closed_form_of, scaled_eigenvectors
 from finsler.solvers.placement import place
 from finsler.solvers.problem import Problem
-from finsler.solvers.start import gaussian_points, isomap_of
+from finsler.solvers.start import (
+    DENSE_EIGEN,
+    DoublyCentered,
+    closed_form_of,
+    gaussian_points,
+    isomap_of,
+    scaled_eigenvectors,
+)
 from finsler.solvers.symmetric_and_skew import Parts
 
 Array = NDArray[np.floating[Any]]
@@ -39,10 +46,11 @@ SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
 class PanelBackend(Backend):
     """Dissimilarities in panels, of which only (n, m) arrays come here."""
 
-    def __init__(self, panels: Panels, remark: str):
-        self.panels, self.provenance = panels, Provenance(remarks=(remark,))
+    def __init__(self, panels: Panels, provenance: Provenance):
+        self.panels, self.provenance = panels, provenance
         self.n_points = n = panels.n_points
-        if panels.weighted:
+        self.weighted = panels.weighted
+        if self.weighted:
             self._require_connected()
             sums = panels.sum(passes.weights_pass)
             self.degrees = sums[0]
@@ -59,13 +67,13 @@ class PanelBackend(Backend):
 
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
-        if self.panels.weighted:
+        if self.weighted:
             return PanelWeightedProblem(self.panels, self.degrees, fixed_drift)
         return PanelUniformProblem(self.panels, self.parts, fixed_drift)
 
     def evidence(self) -> Evidence:
         """Evidence of a drift; where pairs are missing or weighted, from the landmarks."""
-        if self.panels.weighted:
+        if self.weighted:
             return self._landmarks.evidence()
         h, residual = self.parts.h, self.parts.skew_residual
         # Sum of squares of D = sums of squares of S and A; A = heights and what they leave.
@@ -77,13 +85,13 @@ class PanelBackend(Backend):
 
     def classical(self, n_components: int, alpha: float) -> Array:
         """Start from the closed form; with weights or gaps, of the landmarks, among which the others are placed."""
-        if self.panels.weighted:
+        if self.weighted:
             return self._placed(n_components, alpha, self._landmarks.classical(n_components, alpha))
         return closed_form_of(self._gram, self.parts.h, n_components, alpha)
 
     def isomap(self, n_components: int) -> Array:
         """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
-        if self.panels.weighted:
+        if self.weighted:
             return self._placed(n_components, 0.0, self._landmarks.isomap(n_components))
         return isomap_of(self._gram, self.parts.h, n_components)
 
@@ -91,21 +99,10 @@ class PanelBackend(Backend):
         """Gaussian points as far apart on average as the data."""
         return gaussian_points(self.n_points, n_components, np.sqrt(self._mean_square), rng)
 
-    def stress(self, X: Array, drift: Array) -> float:
-        """Stress of a map, from its coordinates."""
-        return float(self._misfit(X, drift).sum()) / 2
-
-    def stress_per_point(self, X: Array, drift: Array) -> Array:
-        """Share of each point in the stress."""
-        shares = self._misfit(X, drift)
-        total = shares.sum()
-        return shares / total if total > 0 else shares
-
-    def _misfit(self, X: Array, drift: Array) -> Array:
-        skew = not self.panels.weighted
-        return np.asarray(
-            self.panels.unit * self.panels.sum(passes.misfit_pass, axes_first(X), X @ drift, skew=skew)[0]
-        )
+    def point_stress(self, X: Array, drift: Array) -> Array:
+        """Stress of each point of a map: half of every pair at either end."""
+        found = self.panels.sum(passes.misfit_pass, axes_first(X), X @ drift, skew=not self.weighted)[0]
+        return np.asarray(self.panels.unit / 2 * found)
 
     def _among(self, points: NDArray[np.intp]) -> tuple[Array, Array]:
         """Symmetric and skew part between some points."""

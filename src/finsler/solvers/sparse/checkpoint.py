@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
 from finsler.errors import InputError
+from finsler.solvers.alpha import AlphaSource
 
 Array = NDArray[Any]
 
@@ -26,8 +27,7 @@ class State:
     omega: Array
     history: list[float]
     n_passes: int
-    clear: bool | None
-    note: str
+    alpha_source: AlphaSource
 
 
 class Checkpoint:
@@ -74,8 +74,8 @@ class Checkpoint:
                     f"it is {value!r}. Give another path, or remove the file to start anew."
                 )
         return State(
-            arrays["coordinates"], arrays["omega"], arrays["history"].tolist(), record["n_passes"], record["clear"],
-            record["note"],
+            arrays["coordinates"], arrays["omega"], arrays["history"].tolist(), record["n_passes"],
+            record["alpha_source"],
         )  # fmt: skip
 
     def save(self, state: State) -> None:
@@ -90,8 +90,7 @@ class Checkpoint:
         record = {
             "problem": self.problem,
             "n_passes": state.n_passes,
-            "clear": state.clear,
-            "note": state.note,
+            "alpha_source": state.alpha_source,
         }
         save_archive(self.path, "checkpoint", arrays, record, compress=False)
         self._written = time.monotonic()

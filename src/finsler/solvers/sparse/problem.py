@@ -62,7 +62,7 @@ class PairProblem(Problem):
 
     square: float = np.nan
     """Weighted sum of squares of the data."""
-    per_point: Array | None = None
+    per_point: Array = np.empty(0)
     """Stress of each node."""
     unit: float = 1.0
     """Share of the stress that tolerances are meant for."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.distances import WEIGHTINGS
 from finsler.graphs.pivots import PivotDistances
-from finsler.solvers.drift import frame_of
-from finsler.solvers.majorize import Callback, Run, majorize
-from finsler.solvers.smacof import ONE_WAY_ALPHA, check_options, given_start, number
+from finsler.solvers.alpha import ONE_WAY_ALPHA, AlphaSource, check_alpha, identifiable
+from finsler.solvers.drift import frame_of, upright
+from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize
+from finsler.solvers.smacof import STARTS, check_options, given_start
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
 from finsler.solvers.sparse.problem import ArcPairs, PairProblem, SparseProblem, StreamedProblem
@@ -28,7 +31,7 @@ from finsler.solvers.sparse.stream import PairStream
 Array = NDArray[Any]
 
 MEMORY = 3  # earlier steps that the acceleration combines: they are as large as the map
-PIVOT_TOL, STREAM_TOL = 3e-4, 1e-5
+MAX_ITER, PIVOT_TOL, STREAM_TOL = 200, 3e-4, 1e-5
 SETTLED = 1e-4  # the fitted drift has settled when it moves by less
 
 
@@ -40,10 +43,12 @@ def sparse_smacof(
     arcs: ArcPairs | None = None,
     weighting: str = "uniform",
     bound: float = 0.0,
-    init: str | ArrayLike = "pivots",
-    max_iter: int = 200,
+    init: str | ArrayLike = "classical",
+    n_init: int = 1,
+    max_iter: int = MAX_ITER,
     tol: float | None = None,
-    random_state: Any = 0,
+    accelerate: bool = True,
+    random_state: Any = None,
     n_jobs: int | None = None,
     callback: Callback | None = None,
     time_limit: float | None = None,
@@ -57,142 +62,162 @@ def sparse_smacof(
     ----------
     pairs : PivotDistances or PairStream
         Every node with some pivots, see :func:`~finsler.graphs.pivots.pivot_distances`; or any pairs in chunks.
-    n_components : int
-        Dimension of the map, the height included.
-    alpha : float in [0, 1) or "auto"
-        Drift, or "auto" to fit it to the data.
     arcs : ArcPairs, optional
         Arcs of the graph, which count beside the pivots; only with `PivotDistances`.
     weighting : {"uniform", "inverse", "inverse-square"}
         Weight of a pair at distance d: 1, 1/d or 1/d^2. The pairs of a stream carry their own weights.
     bound : float
         Pairs of a node and a pivot without a path are left out (0), or kept at least so far apart.
-    init : {"pivots", "random"} or array-like of shape (n, n_components)
-        Start: a map of the pivots from which all nodes are placed, random points (the only choice of the two for
-        a stream), or given ones.
-    max_iter : int
-        Iterations at most.
+    init : {"classical", "isomap", "random"} or array-like of shape (n, n_components)
+        Start: a map of the pivots, itself started so, from which all nodes are placed; random points, which a stream
+        always starts from; or given ones. With `n_init` above 1 it is drawn anew each time, and the best map is kept.
     tol : float, optional
-        It has converged when the next step is sure to lower the stress by less than this share of it: by default 3e-4
-        with pivots, which stand for the other pairs so roughly that a finer minimum is no better a map, and 1e-5 for a
-        stream.
-    random_state : int, RandomState instance or None
-        Seed of the coarse map's nodes and of random starts.
-    n_jobs : int, optional
-        Threads; all cores by default. The numbers do not depend on it.
-    callback : callable, optional
-        Called with an :class:`~finsler.solvers.solution.Iteration` after each iteration; returning True stops the run.
-    time_limit : float, optional
-        Seconds after which the best map so far is returned.
-    checkpoint : path-like, optional
-        File that the run writes its state to and, where it exists, goes on from, to the same result as if it had never
-        been stopped. Needs an integer `random_state`.
-    checkpoint_seconds : float
-        Time between two writes, at least.
-    verbose : bool, int or "auto"
-        Progress line.
+        By default 3e-4 with pivots: they stand for the other pairs so roughly that no finer minimum is a better map; 1e-5
+        for a stream.
+    checkpoint, checkpoint_seconds : path-like, float
+        File that the run writes its state to, so many seconds apart at least, and goes on from where it exists, to the
+        same result as if it had never been stopped. Needs an integer `random_state` and one start.
+    n_components, alpha, n_init, max_iter, accelerate, random_state, n_jobs, callback, time_limit, verbose
+        As in :class:`~finsler.estimators.mds.FinslerMDS`.
 
     Returns
     -------
     Solution
         Its ``stress`` is the sum over the pairs, in which each pivot weighs as much as its region: an estimate of
         the stress over all pairs. ``total`` is the sum of squares that goes with it.
-
-    Examples
-    --------
-    >>> from finsler.datasets.city import make_city
-    >>> from finsler.graphs.digraph import as_digraph
-    >>> from finsler.graphs.pivots import pivot_distances
-    >>> city = as_digraph(make_city(400).graph)
-    >>> solution = sparse_smacof(pivot_distances(city, 20), arcs=ArcPairs.of(city, hops=True))
-    >>> solution.status, bool(solution.stress < 0.03 * solution.total)
-    ('converged', True)
     """
     began = time.perf_counter()
-    if not isinstance(pairs, PivotDistances | PairStream):
-        raise InputTypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
-    if tol is None:
-        tol = STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL
-    check_options(n_components, 1, max_iter, tol, time_limit)
-    n = pairs.n_points if isinstance(pairs, PairStream) else pairs.n_nodes
-    if n_components > n:
-        raise InputError(f"n_components must be at most the number of points, {n}; got {n_components}.")
-    if weighting not in WEIGHTINGS:
-        raise InputError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, got {weighting!r}.")
-    if isinstance(init, str) and init not in ("pivots", "random"):
-        raise InputError(f"init must be 'pivots', 'random' or an array, got {init!r}.")
-    if not 0 <= bound < np.inf:
-        raise InputError(f"bound must be a number that is not negative, got {bound!r}.")
-    deadline = np.inf if time_limit is None else began + time_limit
+    tol = (STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL) if tol is None else tol
+    check_options(n_components, n_init, max_iter, tol, time_limit)
+    job = Job(pairs, int(n_components), check_alpha(alpha), arcs, weighting, bound, init, n_jobs)
+    job.check()
+    stop = StopRule(max_iter, tol, deadline=np.inf if time_limit is None else began + time_limit)
     progress = Progress("sparse stress", verbose)
-    fixed = None if alpha == "auto" else number(alpha)
-    power = int(WEIGHTINGS[weighting])
-    rng = check_random_state(random_state)
-    if checkpoint is not None and not isinstance(random_state, int | np.integer):
-        raise InputError(f"checkpoint needs an integer random_state, got {random_state!r}.")
-    problem: PairProblem
-    if isinstance(pairs, PairStream):
-        if arcs is not None or bound or weighting != "uniform":
-            raise InputError(
-                "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a negative "
-                "distance is a bound."
-            )
-        problem = StreamedProblem(pairs, None)
-        seen = {"n_points": pairs.n_points, "pairs": _first_look(problem, n_components)}
-    elif pairs.n_pivots < 2 or not pairs.largest > 0:
-        raise InputError(
-            f"pairs has {pairs.n_nodes} nodes, {pairs.n_pivots} pivots and a largest distance of {pairs.largest:g}; a map "
-            "takes at least 2 pivots, and distances above 0."
-        )
-    else:
-        seen = _about_pivots(pairs, arcs)
-    file = state = None
-    if checkpoint is not None:
-        given = init if isinstance(init, str) else float(np.asarray(init, dtype=float).sum())
-        about = {
-            "n_components": int(n_components),
-            "alpha": "auto" if fixed is None else fixed,
-            "weighting": weighting,
-            "bound": float(bound),
-            "init": given,
-            "seed": int(random_state),
-            **seen,
-        }
-        file = Checkpoint(checkpoint, about, checkpoint_seconds)
-        state = file.load()
-    if not isinstance(pairs, PairStream):
-        relayed = partners(pairs, power, check_random_state(random_state), n_jobs)
-        # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
-        hold = isinstance(init, str) and init == "pivots" and pairs.n_nodes > SAMPLE
-        problem = SparseProblem(
-            pairs, None, arcs, power=power, bound=bound, hold=hold, relayed=relayed, n_jobs=n_jobs
-        )
-    if state is None:
-        state = _start(problem, n_components, fixed, init, rng, deadline, progress, n_jobs)
-    state, run = _epochs(
-        problem, state, fitted=fixed is None, max_iter=max_iter, tol=tol, deadline=deadline, callback=callback,
-        progress=progress, file=file, began=began,
-    )  # fmt: skip
-    progress.close(run.message)
-    X = (run.coordinates - run.coordinates.mean(axis=0)) @ frame_of(run.omega)
-    drift = drift_vector(float(np.linalg.norm(run.omega)), n_components)
-    final = problem.evaluate(X, drift)
-    assert problem.per_point is not None
-    return Solution(
-        coordinates=X,
-        drift=drift,
-        stress=final.stress,
-        history=np.array(state.history),
-        n_iter=run.n_iter,
-        n_passes=state.n_passes + 1,
-        status=run.status,
-        message=run.message,
-        seconds=time.perf_counter() - began,
-        alpha_identifiable=state.clear,
-        note=state.note,
-        total=problem.square,
-        per_point=problem.per_point / (problem.per_point.sum() or 1.0),
+    problem, mark = job.problem(random_state)
+    about = {} if checkpoint is None else job.about(mark, random_state, n_init)
+    file = None if checkpoint is None else Checkpoint(checkpoint, about, checkpoint_seconds)
+    loop = partial(
+        _epochs,
+        problem,
+        stop=stop,
+        accelerate=accelerate,
+        callback=callback,
+        progress=progress,
+        file=file,
+        began=began,
     )
+    runs = _runs(job, problem, loop, n_init, file, check_random_state(random_state), stop.deadline, progress)
+    state, run = min(runs, key=lambda pair: pair[1].stress)
+    ended = runs[-1][1] if runs[-1][1].status in EARLY else run
+    progress.close(ended.message)
+    X, drift = upright(run.coordinates, run.omega)
+    final = problem.evaluate(X, drift)
+    return Solution(
+        coordinates=X, drift=drift, stress=final.stress, total=problem.square,
+        per_point=problem.per_point / (problem.per_point.sum() or 1.0), history=np.array(state.history), n_iter=run.n_iter,
+        n_passes=sum(each.n_passes for each, _ in runs) + 1, status=ended.status, message=ended.message,
+        seconds=time.perf_counter() - began, alpha_source=state.alpha_source,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What a run is about."""
+
+    pairs: PivotDistances | PairStream
+    m: int
+    alpha: float | None  # None: to be fitted
+    arcs: ArcPairs | None
+    weighting: str
+    bound: float
+    init: str | ArrayLike
+    n_jobs: int | None
+
+    def check(self) -> None:
+        """Refuse what has no meaning."""
+        pairs = self.pairs
+        if isinstance(pairs, PairStream):
+            n = pairs.n_points
+            if self.arcs is not None or self.bound or self.weighting != "uniform":
+                raise InputError(
+                    "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a "
+                    "negative distance is a bound."
+                )
+        elif isinstance(pairs, PivotDistances):
+            n = pairs.n_nodes
+            if pairs.n_pivots < 2 or not pairs.largest > 0:
+                raise InputError(
+                    f"pairs has {n} nodes, {pairs.n_pivots} pivots and a largest distance of {pairs.largest:g}; a map takes "
+                    "at least 2 pivots, and distances above 0."
+                )
+        else:
+            raise InputTypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
+        if self.m > n:
+            raise InputError(f"n_components must be at most the number of points, {n}; got {self.m}.")
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        if isinstance(self.init, str) and self.init not in STARTS:
+            raise InputError(f"init must be one of {STARTS} or an array, got {self.init!r}.", argument="init")
+        if not 0 <= self.bound < np.inf:
+            raise InputError(f"bound must be a number that is not negative, got {self.bound!r}.")
+
+    @property
+    def coarse(self) -> bool:
+        """Whether it starts from a coarse map."""
+        return isinstance(self.pairs, PivotDistances) and isinstance(self.init, str) and self.init != "random"
+
+    def problem(self, random_state: Any) -> tuple[PairProblem, dict[str, Any]]:
+        """The stress, and what tells these pairs from others."""
+        if isinstance(self.pairs, PairStream):
+            streamed = StreamedProblem(self.pairs, None)
+            return streamed, {"n_points": self.pairs.n_points, "pairs": _first_look(streamed, self.m)}
+        power = int(WEIGHTINGS[self.weighting])
+        relayed = partners(self.pairs, power, check_random_state(random_state), self.n_jobs)
+        # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
+        hold = self.coarse and self.pairs.n_nodes > SAMPLE
+        problem = SparseProblem(
+            self.pairs, None, self.arcs, power=power, bound=self.bound, hold=hold, relayed=relayed, n_jobs=self.n_jobs
+        )  # fmt: skip
+        return problem, _about_pivots(self.pairs, self.arcs)
+
+    def about(self, mark: dict[str, Any], random_state: Any, n_init: int) -> dict[str, Any]:
+        """What a checkpoint must agree with."""
+        if not isinstance(random_state, int | np.integer):
+            raise InputError(f"checkpoint needs an integer random_state, got {random_state!r}.")
+        if n_init != 1:
+            raise InputError(f"checkpoint goes with one start, got n_init={n_init}.")
+        return {
+            "n_components": self.m,
+            "alpha": "auto" if self.alpha is None else self.alpha,
+            "weighting": self.weighting,
+            "bound": float(self.bound),
+            "init": self.init
+            if isinstance(self.init, str)
+            else float(np.asarray(self.init, dtype=float).sum()),
+            "random_state": int(random_state),
+            **mark,
+        }
+
+
+def _runs(
+    job: Job,
+    problem: PairProblem,
+    loop: Callable[..., tuple[State, Run]],
+    n_init: int,
+    file: Checkpoint | None,
+    rng: np.random.RandomState,
+    deadline: float,
+    progress: Progress,
+) -> list[tuple[State, Run]]:
+    """Run from one start after the other, until one ends early."""
+    runs: list[tuple[State, Run]] = []
+    for _ in range(n_init):
+        state = None if file is None else file.load()
+        if state is None:
+            state = _start(job, problem, rng, deadline, progress)
+        runs.append(loop(state, fitted=job.alpha is None))
+        if runs[-1][1].status in EARLY:
+            break
+    return runs
 
 
 def _epochs(
@@ -200,9 +225,8 @@ def _epochs(
     state: State,
     *,
     fitted: bool,
-    max_iter: int,
-    tol: float,
-    deadline: float,
+    stop: StopRule,
+    accelerate: bool,
     callback: Callback | None,
     progress: Progress,
     file: Checkpoint | None,
@@ -214,15 +238,16 @@ def _epochs(
     are all that a run has to know to go on.
     """
     # A drift that the data hardly determine stays as the coarse map found it.
-    fitted = fitted and state.clear is not False and bool(np.any(state.omega))
+    fitted = fitted and identifiable(state.alpha_source) is not False and bool(np.any(state.omega))
+    max_iter = stop.max_iter
     while True:
         # The time limit may have cut the start short, from where another run would not come to the same map.
-        if file is not None and time.perf_counter() < deadline:
+        if file is not None and time.perf_counter() < stop.deadline:
             file.save(state)
         done = max(len(state.history) - 1, 0)
+        epoch = replace(stop, max_iter=min(max_iter, done - done % EPOCH + EPOCH), unit=problem.unit)
         run = majorize(
-            problem, state.coordinates, state.omega, max_iter=min(max_iter, done - done % EPOCH + EPOCH),
-            tol=tol, unit=problem.unit, exact=0.0, accelerate=True, deadline=deadline, callback=callback, progress=progress,
+            problem, state.coordinates, state.omega, epoch, accelerate=accelerate, callback=callback, progress=progress,
             memory=MEMORY, done=done, began=began,
         )  # fmt: skip
         history = state.history + run.history[1:] if state.history else run.history
@@ -248,31 +273,24 @@ def _epochs(
 
 
 def _start(
-    problem: PairProblem,
-    m: int,
-    alpha: float | None,
-    init: str | ArrayLike,
-    rng: np.random.RandomState,
-    deadline: float,
-    progress: Progress,
-    n_jobs: int | None,
+    job: Job, problem: PairProblem, rng: np.random.RandomState, deadline: float, progress: Progress
 ) -> State:
     """State before the first iteration."""
-    n = problem.n_points
-    if isinstance(problem, SparseProblem) and isinstance(init, str) and init == "pivots":
+    n, m = problem.n_points, job.m
+    source: AlphaSource = "fitted" if job.alpha is None else "given"
+    if isinstance(problem, SparseProblem) and job.coarse:
         start = coarse_to_fine(
-            problem.data, m, "auto" if alpha is None else alpha, problem.arcs, power=problem.power, bound=problem.bound,
-            rng=rng, deadline=deadline, n_jobs=n_jobs, progress=progress,
+            problem.data, m, "auto" if job.alpha is None else job.alpha, problem.arcs, init=str(job.init),
+            power=problem.power, bound=problem.bound, rng=rng, deadline=deadline, n_jobs=job.n_jobs, progress=progress,
         )  # fmt: skip
-        return State(start.coordinates, start.omega, [], start.n_passes, start.clear, start.note)
-    omega = drift_vector(ONE_WAY_ALPHA if alpha is None else alpha, m)
-    if isinstance(init, str):
+        return State(start.coordinates, start.omega, [], start.n_passes, start.alpha_source)
+    omega = drift_vector(ONE_WAY_ALPHA if job.alpha is None else job.alpha, m)
+    if isinstance(job.init, str):
         cloud = rng.standard_normal((n, m))
-        return State(cloud * _spread(problem, cloud, omega), omega, [], 3, None, "")
+        return State(cloud * _spread(problem, cloud, omega), omega, [], 3, source)
     problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
-    X = given_start(init, n, m, problem.square)
-    assert X is not None, "init is no word here"
-    return State(X, omega, [], 1, None, "")
+    X = given_start(job.init, n, m, problem.square)
+    return State(np.asarray(X), omega, [], 1, source)
 
 
 def _spread(problem: PairProblem, X: Array, omega: Array) -> float:

@@ -21,9 +21,11 @@ from finsler.graphs.paths import shortest_paths
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
 from finsler.kernels import sparse as kernels
 from finsler.kernels.minplus import minplus
+from finsler.solvers.alpha import ONE_WAY_ALPHA, AlphaSource
 from finsler.solvers.drift import frame_of
-from finsler.solvers.majorize import majorize
-from finsler.solvers.smacof import ONE_WAY_ALPHA, ONE_WAY_NOTE, smacof
+from finsler.solvers.majorize import StopRule, majorize
+from finsler.solvers.smacof import smacof
+from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.problem import ERROR, ArcPairs, SparseProblem
 
 Array = NDArray[Any]
@@ -46,14 +48,14 @@ class Start:
 
     coordinates: Array
     omega: Array
-    clear: bool | None
-    note: str
+    alpha_source: AlphaSource
     n_passes: int
 
 
 def pivot_map(
-    data: PivotDistances, m: int, alpha: float | str, power: int, seed: int, either_way: Array | None = None
-) -> Any:
+    data: PivotDistances, m: int, alpha: float | str, power: int, seed: int, either_way: Array | None = None,
+    init: str = "classical",
+) -> Solution:  # fmt: skip
     """Map of the pivots by the dense solver; pairs without a path are guessed and weigh little.
 
     ``either_way`` (h, h), if given, holds distances along arcs whichever way they point.
@@ -77,6 +79,7 @@ def pivot_map(
         m,
         # What was filled in looks symmetric, but no pair that is known tells so.
         ONE_WAY_ALPHA if one_way else alpha,
+        init=init,
         n_init=max(4, STARTS // data.n_pivots),
         max_iter=200,
         tol=1e-5,
@@ -84,7 +87,7 @@ def pivot_map(
         n_jobs=1,
         verbose=False,
     )
-    return replace(solution, alpha_identifiable=False, note=ONE_WAY_NOTE) if one_way else solution
+    return replace(solution, alpha_source="one_way") if one_way else solution
 
 
 def _completed(S: Array, data: PivotDistances) -> Array:
@@ -207,6 +210,7 @@ def coarse_to_fine(
     alpha: float | str,
     arcs: ArcPairs | None,
     *,
+    init: str,
     power: int,
     bound: float,
     rng: np.random.RandomState,
@@ -220,7 +224,7 @@ def coarse_to_fine(
     if arcs is not None and data.n_unreachable > LOST * 2 * data.out_of.size:
         weak = paths_either_way(data, arcs, n_jobs)
     first = pivot_map(
-        data, m, alpha, power, int(rng.randint(2**31 - 1)), None if weak is None else weak[data.pivots]
+        data, m, alpha, power, int(rng.randint(2**31 - 1)), None if weak is None else weak[data.pivots], init
     )
     if first.status == "interrupted":
         raise KeyboardInterrupt
@@ -234,15 +238,13 @@ def coarse_to_fine(
     problem = SparseProblem(
         part, None, power=power, bound=bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
     )
-    fitted = first.alpha_identifiable is not None and first.alpha > 0
+    fitted = first.alpha_source != "given" and first.alpha > 0
+    rule = StopRule(EPOCH, 1e-5, deadline=deadline, unit=problem.unit)
     n_passes = 0
     last = np.inf
     for k in range(ROUNDS):
         progress.update(f"coarse map, round {k + 1}")
-        run = majorize(
-            problem, X, omega, max_iter=EPOCH, tol=1e-5, unit=problem.unit, exact=0.0, accelerate=True,
-            deadline=deadline, callback=None, progress=Progress("", False),
-        )  # fmt: skip
+        run = majorize(problem, X, omega, rule)
         if run.status == "interrupted":
             raise KeyboardInterrupt
         X = run.coordinates
@@ -258,4 +260,4 @@ def coarse_to_fine(
     P = X[: data.n_pivots]
     X = place_by_pivots(data, P, rng, arcs, n_jobs, weak)
     X[nodes] = run.coordinates if not fitted else run.coordinates @ Q
-    return Start(X, omega, first.alpha_identifiable, first.note, n_passes)
+    return Start(X, omega, first.alpha_source, n_passes)
