@@ -15,6 +15,7 @@ from finsler.plotting import explore, plot_map
 
 from helpers import made_map
 
+pytestmark = pytest.mark.browser
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 QUIET = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--no-first-run",
