@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from matplotlib import pyplot as plt
 
 from finsler import Embedding
@@ -22,6 +23,7 @@ from helpers import (
 )
 
 
+@pytest.mark.slow
 def test_notes_neither_widen_the_picture_nor_leave_it():
     figure, axes = plt.subplots(2, 2, figsize=(9, 8), layout="constrained")
     embedding = noisy_map(n=80, labels=[f"point {k}" for k in range(80)])
@@ -37,6 +39,7 @@ def test_notes_neither_widen_the_picture_nor_leave_it():
                 assert text.get_window_extent().y0 > -2
 
 
+@pytest.mark.slow
 def test_saved_maps_have_pictures_too(tmp_path):
     embedding = incomplete_map()
     back = Embedding.load(embedding.save(tmp_path / "map.npz"))
@@ -55,6 +58,7 @@ def test_titles_break_at_the_width_of_the_picture():
     assert ax.get_title() == "as given " * 20
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_only_to_draw():
     code = (
         "import sys\n"

@@ -87,6 +87,7 @@ def test_labels_are_shown_as_they_are(m):
     assert not any(text.get_parse_math() for text in labels_of(ax))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n"), [(1, 60), (1, 200), (2, 60), (2, 400), (3, 200)])
 def test_labels_do_not_collide_and_what_has_no_room_is_counted(m, n):
     names = [f"point {k}" for k in range(n)]
@@ -146,6 +147,7 @@ def test_which_labels():
     assert plt.get_fignums() == before, "no empty figure is left behind"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_arcs_lead_from_point_to_point(m):
     embedding = noisy_map(m=m, labels=list("abcdefghijkl"))
@@ -269,6 +271,7 @@ def test_maps_of_few_points_and_without_data():
     assert plot_map(two, title="mine").get_title() == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
 def test_every_kind_of_file_is_written(kind, tmp_path):
     ax = plot_map(noisy_map(labels=ODD_LABELS + ["y", "z"]), unit_ball=True)
