@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from finsler.solvers.smacof import smacof
 from finsler.solvers.sparse.maps import map_graph
 from finsler.solvers.sparse.problem import ArcPairs, SparseProblem, StreamedProblem
 from finsler.solvers.sparse.solver import sparse_smacof
-from finsler.solvers.sparse.start import paths_either_way
+from finsler.solvers.sparse.start import _completed, paths_either_way
 from finsler.solvers.sparse.stream import PairStream
 
 from helpers import real_file, slow_distance
@@ -570,3 +571,16 @@ def test_every_start_that_the_dense_solver_knows_is_known():
                 data, 2, 0.1, arcs=arcs, init=init, random_state=0, accelerate=accelerate, max_iter=30
             )
             assert (np.diff(found.history) <= 0).all()
+
+
+def test_ways_between_pivots_keep_distances_of_zero_and_below_any_tolerance():
+    nowhere = np.full((4, 4), 1e30, np.float32)
+    data = replace(
+        pivot_distances(as_digraph([(0, 1), (1, 2), (2, 3), (3, 0)]), 4),
+        out_of=nowhere,
+        into=nowhere,
+        far=1e30,
+    )
+    inf = np.inf
+    S = np.array([[0, 0, inf, inf], [0, 0, 1e-9, inf], [inf, 1e-9, 0, 2], [inf, inf, 2, 0]])
+    np.testing.assert_allclose(_completed(S, data)[0], [0, 0, 1e-9, 2 + 1e-9], rtol=1e-15)

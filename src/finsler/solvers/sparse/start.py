@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import floyd_warshall
 
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.data.matrix import Dissimilarities
@@ -97,7 +96,12 @@ def _completed(S: Array, data: PivotDistances) -> Array:
     ties[ties >= data.far] = np.inf
     met = np.empty(S.shape)
     minplus(np.ascontiguousarray(ties.T), ties, met)
-    return _finite(floyd_warshall(np.minimum(S, met)))
+    S = np.minimum(S, met)
+    np.fill_diagonal(S, 0.0)
+    for _ in range((len(S) - 1).bit_length()):  # each time over twice as many steps
+        minplus(S, S.copy(), met)
+        S, met = met, S
+    return _finite(S)
 
 
 def _finite(S: Array) -> Array:
