@@ -11,6 +11,7 @@ from finsler.graphs.arcs import choose_attribute
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.readers import read_graph
+from finsler.recipes import embed_graph
 
 ARCS = [("a", "b", 2.5), ("b", "c", 1.0), ("c", "a", 4.0), ("b", "a", 6.0)]
 D = [[0, 2.5, 3.5], [5, 0, 1], [4, 6.5, 0]]  # lengths of the shortest paths
@@ -144,3 +145,19 @@ def test_a_digraph_read_again_keeps_its_facts():
     counted = as_digraph(graph, weight=None).provenance
     assert counted.counts_arcs
     assert "value" not in counted.columns
+
+
+def test_a_map_says_what_its_lengths_are(tmp_path):
+    graph = with_attribute("networkx", "travel_time")
+    path = tmp_path / "roads.graphml"
+    nx.write_graphml(nx.MultiDiGraph([(u, v, {"travel_time": f"{w}"}) for u, v, w in ARCS]), path)
+    for given in (graph, path):
+        found = embed_graph(given, alpha=0.3)
+        assert found.provenance.columns["value"] == "travel_time"
+        assert "travel_time" in found.summary()
+    nx.set_edge_attributes(graph, 7.0, "length")
+    with pytest.raises(InputError, match="weight"):
+        embed_graph(graph, alpha=0.3)
+    assert embed_graph(graph, weight="length", alpha=0.3).provenance.columns["value"] == "length"
+    assert "Every arc counts as one." in embed_graph(graph, weight=None, alpha=0.3).summary()
+    assert "Every arc counts as one." in embed_graph(with_attribute("igraph", "color"), alpha=0.3).summary()

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from scipy.sparse import random_array
+from scipy.sparse import csr_array, random_array
 from scipy.sparse.csgraph import dijkstra
 
 from finsler.datasets import make_city
+from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.pivots import pivot_distances, relayed_pairs
 from finsler.solvers.sparse.stream import PairStream
@@ -149,3 +150,33 @@ def test_streams_from_files(tmp_path):
             list(PairStream.from_files(3, [tmp_path / name]))
     with pytest.raises(TypeError, match="paths must be a list of files"):
         PairStream.from_files(3, str(tmp_path / "a.npz"))
+
+
+def test_a_digraph_is_checked_when_it_is_made_and_trusted_afterwards(monkeypatch):
+    checked = []
+    monkeypatch.setattr("finsler.graphs.digraph.check_matrix", lambda *_: checked.append("made"))
+    monkeypatch.setattr("finsler.graphs.paths._checked_arcs", lambda *_: checked.append("again"))
+    graph = random_digraph(0)
+    pivot_distances(graph, 30)
+    assert checked == ["made"]
+    assert graph.arcs is graph.arcs
+    assert graph.reversed_arcs is graph.reversed_arcs
+
+
+@pytest.mark.parametrize(
+    ("matrix", "labels", "message"),
+    [
+        (np.zeros((2, 2)), None, "CSR"),
+        (csr_array((2, 3)), None, "square"),
+        (csr_array(np.array([[0, 1], [1, 0]])), None, "float64"),
+        (csr_array(np.array([[0, -1.0], [1, 0]])), None, "negative"),
+        (csr_array(np.array([[0, np.nan], [1, 0]])), None, "negative"),
+        (csr_array(np.array([[0, np.inf], [1, 0]])), None, "finite"),
+        (csr_array(np.array([[2.0, 1.0], [1, 0]])), None, "itself"),
+        (csr_array(np.array([[0, 1.0], [1, 0]])), ["a"], "labels"),
+        (csr_array(([1.0, 2.0], [1, 1], [0, 2, 2]), shape=(2, 2)), None, "twice"),
+    ],
+)
+def test_what_is_no_matrix_of_lengths_makes_no_digraph(matrix, labels, message):
+    with pytest.raises(InputError, match=message):
+        Digraph(matrix, labels)
