@@ -311,7 +311,7 @@ class Embedding:
         text = f"asymmetry shown: {found}"
         if found.share is not None and found.available is not None and found.available - found.share > 0.2:
             text += f": try n_components={self.n_components + 1}"
-        return text if found.n_rows is None else f"{text} (from {found.n_rows} of {self.n_points:,} rows)"
+        return text
 
     def sentences(self) -> list[str]:
         """Say in words what a reader of the map should know: how it ended, what was chosen, filled and left out."""

@@ -36,7 +36,8 @@ class AsymmetryShown(NamedTuple):
             return "nothing to show: the data are symmetric"
         error = f" ± {100 * self.error:.2g}" if self.error else ""
         most = "" if self.available is None else f"; up to {100 * self.available:.3g} % can be shown"
-        return f"{100 * max(self.share, 0.0):.3g}{error} %{most}"
+        rows = "" if self.n_rows is None else f" (from {self.n_rows} rows)"
+        return f"{100 * max(self.share, 0.0):.3g}{error} %{most}{rows}"
 
 
 def asymmetry_shown(

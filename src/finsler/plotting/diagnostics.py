@@ -1,4 +1,4 @@
-"""How well a map shows its data: Shepard diagram, heatmaps, and the asymmetry it explains."""
+"""How well a map shows its data: Shepard diagram, heatmaps, and the asymmetry it shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.errors import InputError, check_count
-from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.randers import randers_distances, randers_norm
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, GROUP_COLORS, QUIET, colormap
@@ -109,8 +108,8 @@ def plot_asymmetry(
     """Draw how much costlier ways are in the data than their ways back, against the climb on the map.
 
     Each pair known both ways is taken in the direction that goes up on the map. Its half difference
-    ``(there - back) / 2`` should equal ``alpha`` times the climb: a map explains so much of the asymmetry as the points
-    lie on the line of slope 1. Points below zero are pairs whose costlier way goes down on the map.
+    ``(there - back) / 2`` should equal ``alpha`` times the climb: a map shows so much of the asymmetry as the points lie on
+    the line of slope 1. Points below zero are pairs whose costlier way goes down on the map.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def plot_asymmetry(
     random_state : int
         Seed of that choice.
     title : str, optional
-        Title; by default which share of the asymmetry the map explains, and which share any heights could.
+        Title; by default which share of the asymmetry the map shows, and which share any heights could.
 
     Returns
     -------
@@ -140,8 +139,6 @@ def plot_asymmetry(
     pairs = _pairs(embedding, data, max_pairs, random_state, both_ways=True)
     if not len(pairs.i):
         raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
-    heights = embedding.coordinates @ embedding.drift
-    explained, *_, possible = asymmetry_shown(data.matrix, data.weights, heights)
     climb = (pairs.fit[:, 0] - pairs.fit[:, 1]) / 2
     half = (pairs.data[:, 0] - pairs.data[:, 1]) / 2
     sign = np.where(climb < 0, -1.0, 1.0)
@@ -159,15 +156,9 @@ def plot_asymmetry(
         xlabel="alpha × climb on the map, from lower to higher point",
         ylabel="(there − back) / 2 in the data",
     )  # fmt: skip
-    names = ["a pair, taken uphill", "a map that explains it all"]
+    names = ["a pair, taken uphill", "a map that shows it all"]
     canvas.named_legend(ax, [dots, line], names, loc="upper left")
-    if explained is None:
-        default = "The data are symmetric: there is no asymmetry to explain"
-    else:
-        default = f"The map explains {explained:.1%} of the asymmetry"
-        if possible is not None:
-            default += f"\n(the best heights would explain {possible:.1%}; the rest runs in circles)"
-    canvas.set_title(ax, title, default)
+    canvas.set_title(ax, title, f"Asymmetry that the map shows: {embedding.asymmetry_shown()}")
     canvas.note(ax, "Below zero: the costlier way goes down on the map." + _sampled(pairs))
     return ax
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import write_atomically
+from finsler.data.provenance import count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distance_blocks
 from finsler.plotting.colors import (
@@ -142,7 +143,7 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
         )
     names = [str(i) for i in range(n)] if embedding.labels is None else list(map(str, embedding.labels))
     return {
-        "title": f"Map of {n:,} point{'s' if n > 1 else ''}" if title is None else str(title),
+        "title": f"Map of {count(n, 'point')}" if title is None else str(title),
         "notes": notes,
         "dimension": m,
         "drift": embedding.drift.tolist(),
@@ -244,8 +245,8 @@ def _worst_pairs(
         D[W == 0] = 0.0
         misfit = np.where(D < 0, np.minimum(distance + D, 0.0), distance - D)
         part = (W * misfit**2).ravel()
-        count = min(WORST_PAIRS, part.size)
-        top = np.argpartition(part, -count)[-count:]
+        few = min(WORST_PAIRS, part.size)
+        top = np.argpartition(part, -few)[-few:]
         i, j = np.divmod(top, len(shown))
         best = np.vstack([best, np.column_stack([part[top], start + i, j, D[i, j]])])
         best = best[np.lexsort((best[:, 2], best[:, 1], -best[:, 0]))][:WORST_PAIRS]
@@ -255,23 +256,21 @@ def _worst_pairs(
 
 
 def _fit(embedding: Embedding) -> list[tuple[str, str]]:
-    alpha = embedding.alpha
-    stress = []
-    if embedding.normalized_stress is not None:  # a learned map has none
-        stress = [
-            ("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"),
-            ("stress", f"{embedding.stress:.6g}"),
-        ]
-    return [
-        (
-            "points",
-            f"{embedding.n_points:,}, in {embedding.n_components} dimension{'s' * (embedding.n_components > 1)}",
-        ),
+    """What is known of the map, as names and texts."""
+    alpha, held_out = embedding.alpha, embedding.held_out
+    rows = [
+        ("points", f"{embedding.n_points:,}, in {count(embedding.n_components, 'dimension')}"),
         ("alpha", f"{alpha:.4g}"),
         ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
-        *stress,
-        (embedding.status, " ".join(embedding.sentences())),
     ]
+    if embedding.normalized_stress is not None:
+        rows.append(("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"))
+        rows.append(("stress", f"{embedding.stress:.6g}"))
+    if held_out is not None:
+        rows.append(("on rows held out", f"{held_out.normalized_stress}, of {held_out.n_sources} points"))
+    if (shown := embedding.asymmetry_shown()) is not None:
+        rows.append(("asymmetry shown", str(shown)))
+    return [*rows, (embedding.status, " ".join(embedding.sentences()))]
 
 
 def _report(data: Dissimilarities, names: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
+from finsler.data.provenance import count
 from finsler.errors import InputError, check_count
 from finsler.geometry.extrema import local_extrema
 from finsler.plotting import canvas
@@ -193,8 +194,8 @@ def plot_height(
     dots = _draw_heights(ax, mesh, X[known], values[known], levels, scale)
     ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=canvas.plain(height_label))
     _mark_extrema(ax, X[extrema.maxima], X[extrema.minima])
-    count = f"{_count(len(extrema.maxima), 'source')}, {_count(len(extrema.minima), 'sink')}"
-    canvas.set_title(ax, title, f"Height of {len(known):,} points: {count}", pad=24)  # above the legend
+    found = f"{count(len(extrema.maxima), 'source')}, {count(len(extrema.minima), 'sink')}"
+    canvas.set_title(ax, title, f"Height of {len(known):,} points: {found}", pad=24)  # above the legend
     remarks = ["Downhill is cheap: currents run from sources to sinks."]
     if mesh is None:
         remarks.append("The points lie on a line, so there are no contours.")
@@ -236,10 +237,6 @@ def _figure_size(X: Array) -> tuple[float, float]:
     wide, high = np.maximum(np.ptp(X, axis=0), 1e-300)
     scale = 6.4 / max(wide, high)
     return float(max(scale * wide, 3.0) + 2.0), float(max(scale * high, 1.8) + 1.2)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.provenance import count
 from finsler.errors import InputError, InputTypeError, check_count
 from finsler.geometry.stress import total_square
 from finsler.plotting import canvas
@@ -69,7 +70,7 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
     if len(values) < 12:
         ax.set_xticks(iterations)
     ax.grid(axis="y", color="#eeeeee")
-    times = f"{len(values) - 1} iteration{'' if len(values) == 2 else 's'}"
+    times = count(len(values) - 1, "iteration")
     canvas.set_title(ax, title, f"The stress fell from {values[0]:.4g} to {values[-1]:.4g} in {times}")
     if not positive.all():
         canvas.note(ax, "A stress of 0 has no place on a logarithmic scale and is not drawn.")
@@ -279,8 +280,7 @@ def _draw_drifts(ax: Any, found: Scree) -> None:
         ax.plot(found.fitted[k], stress[-1], color=color, marker="*", ms=11, mec="white", mew=0.6, zorder=4)
     ax.set(xlabel="alpha (strength of the drift)", ylabel="normalized stress")
     ax.set_ylim(0, 1.05 * float(found.stress.max()) or 1.0)
-    names = [f"{m} dimension{'' if m == 1 else 's'}" for m in found.dimensions]
-    canvas.named_legend(ax, handles, names, loc="best")
+    canvas.named_legend(ax, handles, [count(m, "dimension") for m in found.dimensions], loc="best")
 
 
 def _plain_ticks(ax: Any, ratio: float) -> None:

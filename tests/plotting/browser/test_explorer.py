@@ -443,6 +443,7 @@ def test_fit_and_asymmetry_are_told(page, flights):
     assert page.text("verdict") == report.verdict
     assert f"{flights.normalized_stress:.4g} (0 is perfect)" in page.text("fit")
     assert flights.message in page.text("fit")
+    assert f"asymmetry shown\n{flights.asymmetry_shown()}" in page.text("fit")
     facts = page["facts"].find_elements("css selector", "dt, dd")
     told = {name.text: text.text for name, text in zip(facts[::2], facts[1::2], strict=True)}
     assert told["of it follows heights"] == f"{100 * report.gradient_share:.3g} %"
