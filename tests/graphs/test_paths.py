@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from finsler import _runtime as runtime
 from finsler.graphs import paths as front
+from finsler.graphs.digraph import as_digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import paths as kernels
 
@@ -444,3 +445,18 @@ def test_broken_csr_does_not_reach_the_kernels(broken):
         graph.indptr[2] = 1
     with pytest.raises(ValueError, match="not a valid CSR matrix"):
         shortest_paths(graph)
+
+
+def test_paths_to_the_sources():
+    rng = np.random.default_rng(3)
+    graph = sparse.random_array((40, 40), density=0.1, rng=rng, format="csr")
+    twice = sparse.coo_array(([5.0, 2.0, 1.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))  # the shorter counts
+    for arcs, sources in ((graph, [7, 3, 7]), (graph.tocsc(), [0]), (twice, [2, 1])):
+        everything = shortest_paths(arcs)
+        np.testing.assert_allclose(shortest_paths(arcs, sources, reverse=True), everything[:, sources].T)
+        hops = shortest_paths(arcs, method="bfs")[:, sources].T
+        np.testing.assert_array_equal(shortest_paths(arcs, sources, reverse=True, method="bfs"), hops)
+    digraph = as_digraph(sparse.triu(graph, 1))
+    np.testing.assert_allclose(
+        shortest_paths(digraph, [30], reverse=True)[0], shortest_paths(digraph.matrix)[:, 30]
+    )

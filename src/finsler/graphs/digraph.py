@@ -40,6 +40,16 @@ class ArcArrays(NamedTuple):
     indices: NDArray[np.uint32]
     lengths: NDArray[np.float64]
 
+    @classmethod
+    def of(cls, matrix: Any) -> ArcArrays:
+        """Arcs of a CSR matrix."""
+        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), matrix.data)
+
+    def turned(self) -> ArcArrays:
+        """Every arc turned round."""
+        n = len(self.indptr) - 1
+        return self.of(csr_array((self.lengths, self.indices, self.indptr), shape=(n, n)).T.tocsr())
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Digraph:
@@ -98,12 +108,12 @@ class Digraph:
     @cached_property
     def arcs(self) -> ArcArrays:
         """The arcs by the nodes that they leave."""
-        return _arrays(self.matrix)
+        return ArcArrays.of(self.matrix)
 
     @cached_property
     def reversed_arcs(self) -> ArcArrays:
         """The arcs by the nodes that they enter, turned round."""
-        return _arrays(self.matrix.T.tocsr())
+        return self.arcs.turned()
 
     def describe(self) -> str:
         """Say in one line what the graph is."""
@@ -371,10 +381,6 @@ def check_matrix(matrix: Any, labels: Sequence[Any] | None) -> None:
         raise InputError(f"matrix must not hold arcs from a node to itself; {cure}")
     if labels is not None and len(labels) != matrix.shape[0]:
         raise InputError(f"labels must be as many as the {matrix.shape[0]} nodes, found {len(labels)}.")
-
-
-def _arrays(matrix: Any) -> ArcArrays:
-    return ArcArrays(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), matrix.data)
 
 
 def _facts_of_both(before: Provenance, after: Provenance) -> Provenance:

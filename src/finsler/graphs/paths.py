@@ -209,7 +209,8 @@ def arcs_of(graph: Any, *, reverse: bool = False, check_lengths: bool = True) ->
         return graph
     if isinstance(graph, Digraph):
         return graph.reversed_arcs if reverse else graph.arcs
-    return _checked_arcs(graph.T if reverse and issparse(graph) else graph, check_lengths)
+    arcs = _checked_arcs(graph, check_lengths)
+    return arcs.turned() if reverse else arcs
 
 
 def _checked_arcs(graph: Any, check_lengths: bool) -> ArcArrays:
