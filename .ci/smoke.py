@@ -36,7 +36,7 @@ def base(folder: Path) -> None:
     again = finsler.Embedding.load(flights.save(folder / "map.npz"))
     assert np.array_equal(again.coordinates, flights.coordinates)
     assert finsler.embed_graph(WAYS).n_points == 40
-    assert finsler.embed_graph(WAYS, method="sparse", pivots=5).n_points == 40
+    assert finsler.embed_graph(WAYS, method="sparse", n_pivots=5).n_points == 40
     rng = np.random.default_rng(0)
     points = rng.uniform(size=(60, 2))
     assert finsler.embed_points(points, current=np.full((60, 2), 0.2)).n_components == 3

@@ -53,21 +53,24 @@ def test_tables_are_of_the_last_runs():
 
 
 def test_a_newcomer_maps_a_csv(tmp_path, monkeypatch, capsys):
-    """The sample of a CSV and the commands below it, as they stand."""
+    """The samples of files and the commands below them, as they stand."""
     pytest.importorskip("typer")
     from finsler.cli import main
 
-    (table,) = re.findall(r"```text\n(,.*?)```", README, flags=re.DOTALL)
+    times, flows = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
     commands = re.findall(r"^finsler (.+?) *#", README, flags=re.MULTILINE)
-    assert [words.split()[0] for words in commands] == ["report", "embed", "distance", "compare"]
+    assert [words.split()[0] for words in commands] == ["report", "embed", "distance", "compare", "embed"]
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "times.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "times.csv").write_text(times, encoding="utf-8")
+    (tmp_path / "flows.csv").write_text(flows, encoding="utf-8")
     for words in commands:
         assert main(shlex.split(words)) == 0, words
-    printed = capsys.readouterr().out
+    printed = capsys.readouterr()
     for words in ("follows heights", "Randers map (ours)", "Cairo"):
-        assert words in printed
-    assert (tmp_path / "map.html").stat().st_size > 10_000
+        assert words in printed.out
+    assert "6 pairs of 3 places" in printed.err
+    for page in ("map.html", "flows.html"):
+        assert (tmp_path / page).stat().st_size > 10_000
 
 
 def test_links_lead_somewhere():
