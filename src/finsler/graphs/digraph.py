@@ -5,7 +5,7 @@ unless the object comes from it.
 
 Order of the nodes
     Graph objects and matrices keep their own. In a list of arcs the nodes are those that appear: sorted if
-    all are integers, otherwise by first appearance, row by row, source before target.
+    all are integers, otherwise by first appearance.
 Length zero
     Zero is a length. A sparse matrix may store it and a list may say it; in a dense matrix zero is "no arc".
 """
@@ -185,8 +185,7 @@ def largest_component(graph: Digraph, connection: str = "strong") -> Digraph:
 
     Examples
     --------
-    >>> graph = as_digraph([("a", "b"), ("b", "a"), ("b", "c")])
-    >>> largest_component(graph)
+    >>> largest_component(as_digraph([("a", "b"), ("b", "a"), ("b", "c")]))
     Digraph: 2 nodes, 2 arcs, unweighted, 1 node left out
     """
     check_choice("connection", connection, ("strong", "weak"))

@@ -219,23 +219,20 @@ def geodesic_distances(
     n_neighbors, radius, graph
         Who is joined to whom, see :func:`neighborhood_graph`.
     unreachable : {"raise", "mask", "largest"}, default="raise"
-        What to do if the graph is in several pieces: refuse; give pairs between pieces weight 0 (pieces have no common
-        frame, so a solver takes each only by itself); or keep the largest piece, with a warning that says how many
-        points were left out.
+        What to do if the graph is in several pieces, which have no common frame: refuse; give pairs between pieces weight
+        0, for a solver of each; or keep the largest piece, with a warning that says how many points were left out.
     dtype : {float64, float32}, optional
         Type of the matrix.
     out : array or path of a ``.npy`` file, optional
         Where to put the matrix, see :func:`~finsler.graphs.paths.shortest_paths`.
-    n_jobs : int, optional
-        Threads; all cores by default. The result does not depend on it.
-    verbose : bool, int or "auto"
-        Progress line.
+    n_jobs, verbose
+        Threads (the result does not depend on them), and the progress line.
 
     Returns
     -------
     Dissimilarities
-        From row to column. If points were left out, its ``provenance`` says how many, and its labels are those of the points
-        kept: their row numbers, if `points` has no labels.
+        From row to column. If points were left out, its ``provenance`` names them, and its labels are those of the others:
+        their row numbers, if `points` has no labels.
 
     Examples
     --------

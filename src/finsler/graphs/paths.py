@@ -239,12 +239,8 @@ def _checked_arcs(graph: Any, check_lengths: bool) -> ArcArrays:
         indptr = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=n))])
         indices, data = entries.col[order], entries.data[order]
     m = int(indptr[-1])
-    if (
-        len(indptr) != n + 1
-        or indptr[0] != 0
-        or np.any(np.diff(indptr) < 0)
-        or m > min(len(indices), len(data))
-    ):
+    fits = len(indptr) == n + 1 and indptr[0] == 0 and m <= min(len(indices), len(data))
+    if not fits or np.any(np.diff(indptr) < 0):
         raise InputError("graph is not a valid CSR matrix: its row pointers do not fit its entries.")
     indices, data = indices[:m], data[:m]
     if m and not (indices.min() >= 0 and indices.max() < n):
@@ -253,13 +249,9 @@ def _checked_arcs(graph: Any, check_lengths: bool) -> ArcArrays:
     if check_lengths and not (m == 0 or weights.min() >= 0):  # the least of some NaN is NaN
         arc = int(np.flatnonzero(~(weights >= 0))[0])
         row = int(np.searchsorted(indptr, arc, side="right")) - 1
-        cure = (
-            "Remove the entry if there is no arc."
-            if np.isnan(weights[arc])
-            else "Lengths must be zero or more; turn similarities into dissimilarities first."
-        )
         raise InputError(
-            f"graph has the length {weights[arc]} from node {row} to node {indices[arc]}. {cure}"
+            f"graph has the length {weights[arc]} from node {row} to node {indices[arc]}. Lengths must be zero or more; "
+            "leave out what is no arc, and turn similarities into dissimilarities first."
         )
     absent = weights == np.inf
     if absent.any():
