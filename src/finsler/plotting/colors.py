@@ -56,19 +56,10 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Coloring:
-    """What points are colored by: numbers, or else groups.
+    """What points are colored by: numbers, or else groups."""
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (n,) or None
-        Not finite where there is none.
-    codes : ndarray of int of shape (n,) or None
-        Place of each point's group in `groups`, -1 for none.
-    groups : tuple of Group
-    """
-
-    numbers: NDArray[np.float64] | None = None
-    codes: NDArray[np.intp] | None = None
+    numbers: NDArray[np.float64] | None = None  #: Not finite where there is none.
+    codes: NDArray[np.intp] | None = None  #: Place of each point's group in `groups`, -1 for none.
     groups: tuple[Group, ...] = ()
 
     @property
@@ -96,7 +87,7 @@ def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         return Coloring(numbers=values.astype(float))
     kept = [None if is_missing(value) else value for value in values]
-    if all(value is None or _is_number(value) for value in kept):
+    if all(isinstance(value, Real | Decimal | None) and not isinstance(value, bool) for value in kept):
         return Coloring(numbers=np.array([np.nan if value is None else float(value) for value in kept]))
     words = [None if value is None else str(value) for value in kept]
     names = sorted({word for word in words if word is not None}, key=_natural)
@@ -136,10 +127,6 @@ def colormap() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("finsler", SCALE)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
 def _natural(word: str) -> list[tuple[int, float, str]]:

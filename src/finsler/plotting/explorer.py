@@ -24,15 +24,7 @@ from finsler._io import write_atomically
 from finsler.data.provenance import count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distance_blocks
-from finsler.plotting.colors import (
-    MISSING,
-    SCALE,
-    SCALE_ON_DARK,
-    Coloring,
-    coloring,
-    in_order,
-    is_missing,
-)
+from finsler.plotting import colors
 from finsler.report import asymmetry_report
 
 if TYPE_CHECKING:
@@ -152,8 +144,8 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
         "named": embedding.labels is not None,
         "columns": [_packed_column(column, shown) for column in columns],
         "start": start,
-        "scale": {"light": SCALE, "dark": SCALE_ON_DARK},
-        "missing": MISSING,
+        "scale": {"light": colors.SCALE, "dark": colors.SCALE_ON_DARK},
+        "missing": colors.MISSING,
         "data": None if data is None or without_data else _packed_data(data),
         "without_data": without_data,
         "worst": None if data is None else _worst_pairs(embedding, data, shown),
@@ -168,31 +160,33 @@ class Column(NamedTuple):
 
     name: str
     values: list[Any]
-    colors: Coloring
+    colors: colors.Coloring
 
 
 def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Column], int]:
     """What to show and to color by: height, share of the stress, attributes; and the place of the one to begin with."""
     n = embedding.n_points
     given: dict[str, Any] = {"height": embedding.height, "share of the stress": embedding.stress_per_point}
-    columns = [Column(name, list(values), coloring(values, n)) for name, values in given.items()]
+    columns = [Column(name, list(values), colors.coloring(values, n)) for name, values in given.items()]
     if attributes is not None:
         if not hasattr(attributes, "items"):
             kind = type(attributes).__name__
             raise InputTypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
-        for name, column in in_order(attributes, embedding.labels, "attributes").items():
+        for name, column in colors.in_order(attributes, embedding.labels, "attributes").items():
             values = list(column)
             if len(values) != n:
                 raise InputError(
                     f"attributes[{name!r}] has {len(values)} values for {n} points; give one each."
                 )
-            columns.append(Column(str(name), values, coloring(values, n, f"attributes[{name!r}]")))
+            columns.append(Column(str(name), values, colors.coloring(values, n, f"attributes[{name!r}]")))
     if color is None:
         return columns, 0
     names = [column.name for column in columns]
     if not isinstance(color, str):
-        values = list(in_order(color, embedding.labels, "color"))
-        columns.append(Column(str(getattr(color, "name", None) or "color"), values, coloring(values, n)))
+        values = list(colors.in_order(color, embedding.labels, "color"))
+        columns.append(
+            Column(str(getattr(color, "name", None) or "color"), values, colors.coloring(values, n))
+        )
     elif color not in names:
         raise InputError(
             f"color={color!r} is not an attribute of the points; there are {', '.join(names)}.",
@@ -208,7 +202,7 @@ def _packed_column(column: Column, shown: NDArray[np.intp]) -> dict[str, Any]:
         finite = numbers[np.isfinite(numbers)]
         ends = [float(finite.min()), float(finite.max())] if len(finite) else None
         return {"name": column.name, "numbers": _packed(numbers[shown]), "ends": ends}
-    words = [None if is_missing(column.values[i]) else str(column.values[i]) for i in shown]
+    words = [None if colors.is_missing(column.values[i]) else str(column.values[i]) for i in shown]
     codes = np.asarray(column.colors.codes)[shown].tolist()
     return {"name": column.name, "words": words, "codes": codes, "groups": column.colors.groups}
 

@@ -27,7 +27,6 @@ COLUMN = 28.0  # between a line of points and the labels in a column beside it, 
 POINT_RADIUS = 1.5  # what a point needs around its center, in points
 LARGEST_KEY = 0.25  # share of the picture
 CORNERS = {"lower left": (0, 0), "lower right": (1, 0), "upper left": (0, 1), "upper right": (1, 1)}
-CORNER_CODES = {"upper right": 1, "upper left": 2, "lower left": 3, "lower right": 4}
 
 
 class Note(Annotation):
@@ -44,9 +43,8 @@ class Note(Annotation):
             super().__init__("", (1.0, 0.0), (-4, 4), xycoords="axes fraction", **style)
         else:
             below = "axes fraction" if ax.name == "3d" else ax.xaxis.label
-            super().__init__(
-                "", (0.0, 0.0), (0, -3), xycoords=("axes fraction", below), va="top", ha="left", **style
-            )
+            style |= {"va": "top", "ha": "left", "xycoords": ("axes fraction", below)}
+            super().__init__("", (0.0, 0.0), (0, -3), **style)
         ax.add_artist(self)
         self.set_clip_on(False)
         self.wrap_words()
@@ -94,14 +92,8 @@ class Arranger(Artist):
     """
 
     def __init__(
-        self,
-        places: Array,
-        labels: dict[int, Any],
-        key: Any,
-        note: Any,
-        columns: tuple[int, ...],
-        n_extensions: int,
-    ):
+        self, places: Array, labels: dict[int, Any], key: Any, note: Any, columns: tuple[int, ...], n_extensions: int
+    ):  # fmt: skip
         super().__init__()
         self.n_extensions = n_extensions
         self.places, self.labels, self.key, self.note, self.columns = places, labels, key, note, columns
@@ -130,12 +122,8 @@ class Arranger(Artist):
             arrange(renderer, pixels, inside, box, taken)
             hidden = sum(bool(inside[i]) and not label.get_visible() for i, label in self.labels.items())
             if self.note is not None:
-                lines = [self.words] if self.words else []
-                if hidden:
-                    lines.append(
-                        f"{hidden} of {len(self.labels)} labels are left out: no room beside the point."
-                    )
-                self.note.words = "\n".join(lines)
+                left_out = f"{hidden} of {len(self.labels)} labels are left out: no room beside the point."
+                self.note.words = "\n".join(filter(None, [self.words, left_out if hidden else ""]))
         if self.leaders:
             leaders = LineCollection(self.leaders, colors="#bbbbbb", linewidths=0.5)
             leaders.set_figure(ax.figure)
@@ -193,7 +181,7 @@ class Arranger(Artist):
         size = np.array([extent.width, extent.height]) * 1.06
         boxes = {corner: self.corner_box(corner, size, box) for corner in CORNERS}
         best = min(boxes, key=lambda corner: int(_inside(boxes[corner][None], pixels).sum()))
-        self.key.loc = CORNER_CODES[best]
+        self.key.loc = self.key.codes[best]
         return boxes[best][None]
 
     def _beside_points(self, renderer: Any, pixels: Array, inside: Array, box: Array, taken: Array) -> None:
