@@ -6,6 +6,8 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -188,6 +190,25 @@ def mistake(*args, input=None):
     assert [line for line in lines if line.startswith("finsler: ")] == [lines[-1]]
     assert "Traceback" not in result.stderr
     return lines[-1].removeprefix("finsler: ")
+
+
+def calls(function, *args, **options):
+    """Run a function and count the calls of functions of the library, by module and name, in all threads."""
+    counts = Counter()
+
+    def count(frame, event, _):
+        module = frame.f_globals.get("__name__", "")
+        if event == "call" and module.startswith("finsler."):
+            counts[f"{module}.{frame.f_code.co_qualname}"] += 1
+
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        function(*args, **options)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return counts
 
 
 def shell(*args, **options):

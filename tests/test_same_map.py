@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 pytest.importorskip("typer")
-from finsler import Embedding, FinslerIsomap, FinslerMDS, embed_graph, embed_matrix, embed_points
+from finsler import (
+    Embedding,
+    FinslerIsomap,
+    FinslerMDS,
+    embed_graph,
+    embed_matrix,
+    embed_pairs,
+    embed_points,
+)
 from finsler.cli.output import csv_text, matrix_csv
 from finsler.datasets import load_flight_hours
 from finsler.graphs.digraph import as_digraph
@@ -28,6 +36,15 @@ def matrix_array(folder):
     path = folder / "times.npy"
     np.save(path, D)
     return path, embed_matrix(path, alpha=ALPHA), FinslerMDS(alpha=ALPHA).fit(D), None
+
+
+def pairs_text(folder):
+    flights = load_flight_hours()
+    D, labels = flights.hours[:12, :12], flights.codes[:12]
+    rows = [(a, b, D[i, j]) for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j]
+    path = folder / "hours.csv"
+    path.write_text(csv_text([["origin", "destination", "hours"], *rows]))
+    return path, embed_pairs(path, alpha=ALPHA), FinslerMDS(alpha=ALPHA).fit(D), labels
 
 
 def roads():
@@ -65,7 +82,7 @@ def points_text(folder):
     return path, embed_points(X, current=current, labels=labels, alpha=ALPHA), estimator, labels
 
 
-@pytest.mark.parametrize("make", [matrix_text, matrix_array, edges_text, graph_file, points_text])
+@pytest.mark.parametrize("make", [matrix_text, matrix_array, pairs_text, edges_text, graph_file, points_text])
 def test_same_map(make, tmp_path):
     path, recipe, estimator, labels = make(tmp_path)
     done("embed", path, "--alpha", ALPHA, "--out", tmp_path / "map.npz")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from finsler.geometry.asymmetry import AsymmetryShown
+    from finsler.geometry.shown import AsymmetryShown
     from finsler.graphs.sampled import SampledScores
     from finsler.solvers.alpha import AlphaSource
     from finsler.solvers.placement import Placement
@@ -400,7 +400,7 @@ class Embedding:
         record["provenance"] = facts = Provenance.from_dict(record.get("provenance", {}))
         data = None if matrix is None else Dissimilarities(matrix, weights, record.get("labels"), facts)
         if record.get("shown") is not None:
-            from finsler.geometry.asymmetry import AsymmetryShown
+            from finsler.geometry.shown import AsymmetryShown
 
             record["shown"] = AsymmetryShown(**record["shown"])
         fields: dict[str, Any] = {**arrays, **record, "data": data}

@@ -10,8 +10,7 @@ import pytest
 
 pytest.importorskip("typer")
 import finsler
-from finsler.cli import data as cli_data
-from finsler.cli import main
+from finsler.cli import inputs, main
 
 from helpers import SMALL, done, run, shell
 
@@ -69,7 +68,7 @@ def broadcast(*_):
 
 @pytest.mark.parametrize("bug", [look_up, broadcast])
 def test_bugs_keep_their_traceback(small, monkeypatch, bug):
-    monkeypatch.setattr(cli_data, "solve", bug)
+    monkeypatch.setattr(inputs, "find_map", bug)
     result = run("embed", small, "--json")
     assert result.exit_code == 1
     assert isinstance(result.exception, KeyError | ValueError)
@@ -83,8 +82,8 @@ def test_exit_codes_of_a_process(small, tmp_path):
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr == f"finsler: There is no file {tmp_path / 'nothing.csv'}.\n"
     code = (
-        "import sys, finsler.cli.data, finsler.cli as cli\n"
-        "finsler.cli.data.solve = lambda *_: {}['a bug']\n"
+        "import sys, finsler.cli.inputs, finsler.cli as cli\n"
+        "finsler.cli.inputs.find_map = lambda *_: {}['a bug']\n"
         f"sys.exit(cli.main(['embed', {str(small)!r}, '--json']))"
     )
     bug = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -136,7 +135,7 @@ def test_ctrl_c_writes_the_best_map_so_far(flights, tmp_path):
 def test_ctrl_c_at_any_other_time_leaves_nothing(flights, tmp_path):
     folder, _ = flights
     args = ["embed", folder / "times.csv", "--out", tmp_path / "map.npz"]
-    for module, name in (("finsler.cli.data", "prepare"), ("finsler.embedding", "save_archive")):
+    for module, name in (("finsler.cli.inputs", "measure"), ("finsler.embedding", "save_archive")):
         result = interrupted(module, name, 1, args)
         assert result.returncode == 130
         assert result.stderr.splitlines()[-1] == "finsler: stopped by Ctrl-C; nothing more was written."

@@ -1,6 +1,8 @@
 """``finsler distance``."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -32,3 +34,14 @@ def test_distance_by_number_where_there_are_no_labels(tmp_path):
     assert "in the data" not in lines[0]  # it is missing there
     assert lines[1].endswith("(1 in the data)")
     assert "'4'" in mistake("distance", tmp_path / "m.npz", "1", "4")
+
+
+def test_measuring_imports_only_numpy(small):
+    done("embed", small, "--out", small.with_suffix(".npz"))
+    code = (
+        "import sys\nfrom finsler.cli import main\n"
+        f"code = main(['distance', {str(small.with_suffix('.npz'))!r}, 'A', 'B'])\n"
+        "print(code, [m for m in ('scipy', 'numba', 'sklearn', 'joblib', 'pandas', 'matplotlib') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.splitlines()[-1] == "0 []"

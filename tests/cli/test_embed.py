@@ -12,12 +12,12 @@ import pytest
 pytest.importorskip("typer")
 import finsler
 from finsler import Embedding
-from finsler.cli import data as cli_data
+from finsler.cli import inputs
 from finsler.cli import output as cli_output
 from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours
 from finsler.datasets.city import make_city
-from finsler.recipes import embed_graph, embed_matrix, embed_points
+from finsler.recipes import embed_graph, embed_matrix, embed_pairs, embed_points
 
 from helpers import SMALL, confusions, done, flows, mistake, real_file, tour
 
@@ -134,11 +134,9 @@ def test_weights_from_a_file(small):
     file.write_text(SMALL.replace("A,0,3", "A,,3"))  # its diagonal means nothing
     done("embed", small, "--weights", file, "--json")
     file.write_text("0,1\n1,0\n")
-    assert "weights for 2 points, where the data have 4" in mistake(
-        "embed", small, "--weights", file, "--json"
-    )
+    assert "weights for 2 points, where there are 4" in mistake("embed", small, "--weights", file, "--json")
     file.write_text(cli_output.matrix_csv(-weights, [*"ABCD"]))
-    assert "finite and not negative; from 0 ('A')" in mistake("embed", small, "--weights", file, "--json")
+    assert "finite and non-negative; from 0 ('A')" in mistake("embed", small, "--weights", file, "--json")
     file.write_text(cli_output.matrix_csv(weights, [*"ABCE"]))
     assert "No row is labeled" in mistake("embed", small, "--weights", file, "--json")
     assert "There is no file inverted" in mistake("embed", small, "--weights", "inverted", "--json")
@@ -246,7 +244,7 @@ def test_points_in_two_pieces_keep_labels_and_attributes(sea, monkeypatch):
     labels = seen["e"].labels
     assert 3 < len(labels) < 60
     assert seen["depth"].tolist() == [int(label[1:]) % 3 for label in labels]
-    assert "raise or largest" in mistake("embed", file, "--unreachable", "mask", "--json")
+    assert "'raise' or 'largest'" in mistake("embed", file, "--unreachable", "mask", "--json")
 
 
 @pytest.mark.parametrize("real", [False, True])
@@ -315,7 +313,7 @@ def test_a_tour(tmp_path, real):
         ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "source, target: which columns"),
         ("a,b\nc,d\n", "unreachable='largest'"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
-        ("x,y,u,v\n0,0,0,0\n", "points need neighbors"),
+        ("x,y,u,v\n0,0,0,0\n", "n_neighbors=10 needs more points"),
         ("source,target,length\na,b,-1\nb,a,2\n", "weight=None"),
         ("0,1\n1,0\n".replace("1", "1e200"), "rescale to ordinary magnitudes"),
     ],
@@ -346,12 +344,12 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--json", "--kind", "graph"], "is not one of auto, matrix, pairs, edges, points. Try"),
         (["embed", "small.csv", "--json", "--alpha", "1.5"], "'1.5' is neither auto nor a number"),
         (["embed", "small.csv", "--json", "--dim", "0"], "--n-components"),
-        (["embed", "small.csv", "--json", "--dim", "9"], "--n-components: = 9 needs at least as many"),
-        (["embed", "small.csv", "--json", "--dim", "9", "--solver", "classical"], "--n-components: = 9 needs"),
+        (["embed", "small.csv", "--json", "--dim", "9"], "--n-components: 9 needs at least as many"),
+        (["embed", "small.csv", "--json", "--dim", "9", "--solver", "classical"], "--n-components: 9 needs"),
         (["embed", "small.csv", "--json", "--hops"], "--hops: goes with edges; small.csv is read as matrix."),
         (["embed", "small.csv", "--json", "--unreachable", "mask"], "--unreachable: goes with edges and points"),
         (["embed", "small.csv", "--json", "--n-neighbors", "3"], "--n-neighbors: goes with points"),
-        (["embed", "small.csv", "--json", "--diagonal", "use"], "--diagonal: use goes with"),
+        (["embed", "small.csv", "--json", "--diagonal", "use"], "--diagonal: must be"),
         (["embed", "small.csv", "--json", "--color", "depth"], "--color: 'depth' is not an attribute"),
         (["embed", "small.csv", "--json", "--weighting", "inverse", "--solver", "classical"], "--solver: 'classical' needs"),
         (["embed", "small.csv", "--json", "--kind", "points"], "points need columns x, y"),
@@ -383,7 +381,7 @@ def test_too_large_for_memory_is_one_line(small, monkeypatch):
     def solve(*_):
         raise MemoryError("A matrix of that size needs 3 TB.")
 
-    monkeypatch.setattr(cli_data, "solve", solve)
+    monkeypatch.setattr(inputs, "find_map", solve)
     assert mistake("embed", small, "--json") == "A matrix of that size needs 3 TB."
 
 
@@ -408,7 +406,7 @@ def test_a_sparse_map_with_its_held_out_score(arcs, tmp_path):
 
 
 def test_large_graphs_are_sparse_and_say_so(arcs, tmp_path, monkeypatch):
-    monkeypatch.setattr("finsler.cli.sparse.DENSE_NODES", 100)
+    monkeypatch.setattr("finsler.recipes.DENSE_NODES", 100)
     monkeypatch.setattr("finsler.recipes.DENSE_NODES", 100)
     said = done("embed", arcs, "--out", tmp_path / "map.csv", "--n-pivots", 20).stderr
     assert "sparse map" in said
@@ -422,8 +420,7 @@ def test_large_graphs_are_sparse_and_say_so(arcs, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--n-pivots", "5"], "--n-pivots: goes with --method sparse"),
-        (["--method", "sparse", "--solver", "classical"], "--solver: goes with --method dense"),
+        (["--method", "sparse", "--solver", "classical"], "solver='classical' goes with method='dense'"),
         (["--method", "sparse", "--weights", "w.csv"], "--weights: goes with --method dense"),
         (["--method", "quick"], "is not one of"),
     ],
@@ -434,4 +431,45 @@ def test_options_that_do_not_go_together(arcs, tmp_path, options, words):
 
 def test_a_matrix_has_no_pivots(small):
     line = mistake("embed", small, "--method", "sparse", "--json")
-    assert line.startswith("--method: sparse goes with edges")
+    assert line.startswith("--method: goes with edges")
+
+
+TRADE = "year,exporter,importer,trade\n" + "".join(
+    f"{year},{a},{b},{(year - 2000) * (1 + 3 * i + j)}\n"
+    for year in (2019, 2020)
+    for i, a in enumerate("ABCDE")
+    for j, b in enumerate("ABCDE")
+    if a != b
+)
+
+
+def test_pairs(tmp_path):
+    file, npz = tmp_path / "trade.csv", tmp_path / "map.npz"
+    file.write_text(TRADE)
+    line = mistake("embed", file, "--kind", "pairs", "--where", "year=2020", "--json")
+    assert "similarity" in line  # trade is a flow: more is nearer
+    given = ["--kind", "pairs", "--similarity", "gravity"]
+    line = mistake("embed", file, *given, "--json")
+    assert "aggregate" in line  # two years of each
+    for options, arguments in (
+        (["--where", "year=2020"], {"where": "year=2020"}),
+        (["--aggregate", "mean"], {"aggregate": "mean"}),
+        (["--value", "trade", "--aggregate", "sum"], {"value": "trade", "aggregate": "sum"}),
+    ):
+        done("embed", file, *given, *options, "--out", npz, "--force")
+        expected = embed_pairs(file, similarity="gravity", random_state=0, **arguments)
+        found = Embedding.load(npz)
+        assert found.labels == expected.labels
+        np.testing.assert_allclose(found.coordinates, expected.coordinates, atol=1e-9)
+        assert found.provenance.similarity == "gravity"
+    assert mistake("embed", file, "--kind", "matrix", "--aggregate", "sum", "--json")
+
+
+def test_keeping_the_data(small):
+    npz = small.with_suffix(".npz")
+    done("embed", small, "--out", npz)
+    assert Embedding.load(npz).data is not None
+    done("embed", small, "--out", npz, "--force", "--no-keep-data")
+    kept = Embedding.load(npz)
+    assert kept.data is None
+    assert kept.asymmetry_shown() is not None  # found out before

@@ -27,6 +27,11 @@ def test_an_error_is_one_line_that_starts_with_the_option_to_blame():
     assert str(blamed) == "n_init must be at least 1, got 0."
     assert explain(blamed, {"n_init": "--n-init"}) == "--n-init: must be at least 1, got 0."
     assert explain(blamed, {"tol": "--tol"}) == str(blamed)
+    for message in ("n_init = 9 is too many.", "n_init=9 is too many.", "n_init: 9 is too many."):
+        assert (
+            explain(InputError(message, argument="n_init"), {"n_init": "--n-init"})
+            == "--n-init: 9 is too many."
+        )
 
 
 FILES = [

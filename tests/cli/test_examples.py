@@ -60,6 +60,14 @@ def folder(tmp_path_factory):
     (folder / "sea.csv").write_text(csv_text([["x", "y", "u", "v", "depth"], *sea]))
     counts = rng.integers(5, 90, (n, n)).astype(float)
     (folder / "moves.csv").write_text(matrix_csv(counts, labels))
+    trade = [
+        [2019 + k, a, b, counts[i, j]]
+        for k in (0, 1)
+        for i, a in enumerate(labels)
+        for j, b in enumerate(labels)
+        if i != j
+    ]
+    (folder / "trade.csv").write_text(csv_text([["year", "exporter", "importer", "trade"], *trade]))
     (folder / "morse.csv").write_text(matrix_csv(1 / counts + np.eye(n), labels))
     return folder
 

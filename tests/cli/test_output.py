@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("typer")
 import finsler
-from finsler.cli import data as cli_data
+from finsler.cli import inputs
 from finsler.cli import output as cli_output
 
 from helpers import done, mistake
@@ -18,7 +18,7 @@ def test_outputs_are_checked_before_anything_is_read(small, monkeypatch, out):
     monkeypatch.chdir(small.parent)
     Path("old.npz").touch()
     monkeypatch.setattr(cli_output, "find_spec", lambda name: None)  # neither matplotlib nor plotly
-    monkeypatch.setattr(cli_data, "read_input", lambda *_: pytest.fail("it began to work"))
+    monkeypatch.setattr(inputs, "read", lambda *_: pytest.fail("it began to work"))
     line = mistake("embed", small, "--out", out)
     if out in ("map.png", "map.html"):
         needed = {"map.png": "matplotlib", "map.html": "plotly"}[out]

@@ -5,7 +5,13 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 from finsler.data.labels import LabelIndex
-from finsler.data.point_tables import read_attributes, read_features, read_label_pairs, read_new_rows
+from finsler.data.point_tables import (
+    read_attributes,
+    read_features,
+    read_label_pairs,
+    read_new_rows,
+    read_weights,
+)
 from finsler.errors import InputError, UnknownLabelError
 
 LABELS = ["A", "B", "C"]
@@ -49,14 +55,19 @@ def test_features_that_cannot_be_read(tmp_path, name):
 
 
 def test_new_rows():
-    found = read_new_rows(text("new,C,A\nQ,2,1\nR,,4\n"), LABELS, 3)
+    found = read_new_rows(text("new,C,A\nQ,2,1\nR,,4\n"), None, LABELS, 3)
     assert found.labels == ["Q", "R"]
-    np.testing.assert_array_equal(found.values, [[1, np.nan, 2], [4, np.nan, np.nan]])
-    bare = read_new_rows(text("1,2,3\n4,5,6\n"), LABELS, 3)
-    assert bare.labels is None
-    np.testing.assert_array_equal(bare.values, [[1, 2, 3], [4, 5, 6]])
-    assert read_new_rows(text("Q,1,2,3\n"), LABELS, 3).labels == ["Q"]
-    assert read_new_rows(text("C,A\n2,1\n"), LABELS, 3).labels is None
+    assert found.from_fitted is None
+    np.testing.assert_array_equal(found.to_fitted, [[1, np.nan, 2], [4, np.nan, np.nan]])
+    bare = read_new_rows(text("1,2,3\n4,5,6\n"), text("new,A\nQ,1\nR,2\n"), LABELS, 3)
+    assert bare.labels == ["Q", "R"]
+    np.testing.assert_array_equal(bare.to_fitted, [[1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(bare.from_fitted[:, 0], [1, 2])
+    assert read_new_rows(text("Q,1,2,3\n"), None, LABELS, 3).labels == ["Q"]
+    assert read_new_rows(None, text("C,A\n2,1\n"), LABELS, 3).labels is None
+    for there, back in (("new,A\nQ,1\n", "new,A\nR,1\n"), ("1,2,3\n", "1,2,3\n4,5,6\n")):
+        with pytest.raises(InputError, match="from_fitted"):
+            read_new_rows(text(there), text(back), LABELS, 3)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +84,7 @@ def test_new_rows():
 )
 def test_new_rows_that_are_wrong(lines, words):
     with pytest.raises(InputError, match=words):
-        read_new_rows(text(lines), LABELS, 3)
+        read_new_rows(text(lines), None, LABELS, 3)
 
 
 def test_label_pairs():
@@ -83,3 +94,17 @@ def test_label_pairs():
     for lines, words in (("a\nb\n", "two columns"), ("from,to\n", "no pairs"), ("a,c\n", "'c'")):
         with pytest.raises(InputError, match=words):
             read_label_pairs(text(lines), nodes)
+
+
+def test_weights(tmp_path):
+    file = tmp_path / "w.csv"
+    file.write_text(",B,A\nB,9,2\nA,3,\n")
+    np.testing.assert_array_equal(read_weights(file, ["A", "B"], 2), [[0, 3], [2, 0]])
+    np.testing.assert_array_equal(read_weights(file, None, 2), [[0, 2], [3, 0]])
+    with pytest.raises(InputError, match="for 2 points, where there are 3"):
+        read_weights(file, None, 3)
+    with pytest.raises(UnknownLabelError, match="'C'"):
+        read_weights(file, ["A", "C"], 2)
+    file.write_text(",B,A\nB,9,2\nA,-3,\n")
+    with pytest.raises(InputError, match="'A'"):
+        read_weights(file, ["A", "B"], 2)

@@ -17,22 +17,13 @@ EXAMPLES = opt.examples(
     "finsler compare moves.csv --similarity gravity --out table.md --out table.json",
     "finsler compare times.csv --n-components 3 --json | jq '.models[].normalized_stress'",
 )
-Size = Annotated[
-    int | None, opt.number(opt.MAP, "--n-components", "--dim", text="Dimension of every map.", default="2")
-]
+Size = Annotated[int | None, opt.number(opt.MAP, "Dimension of every map.", "2", "--n-components", "--dim")]
 Starts = Annotated[
-    int | None,
-    opt.number(opt.MAP, "--n-init", text="Starts of every model; all but the first are random.", default="4"),
+    int | None, opt.number(opt.MAP, "Starts of every model; all but the first are random.", "4")
 ]
-MaxIter = Annotated[
-    int | None, opt.number(opt.MAP, "--max-iter", text="Iterations from each start, at most.", default="2000")
-]
-Outs = Annotated[
-    list[str] | None,
-    opt.option(
-        opt.OUTPUT, "--out", "-o", metavar="PATH", help="Write the table: .json .md .txt. Repeatable."
-    ),
-]
+MaxIter = Annotated[int | None, opt.number(opt.MAP, "Iterations from each start, at most.", "2000")]
+_OUT = "Write the table: .json .md .txt. Repeatable."
+Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
 
 
 def compare(
@@ -41,7 +32,10 @@ def compare(
     kind: opt.Kind = "auto",
     source: opt.Source = None,
     target: opt.Target = None,
+    value: opt.Value = None,
     weight: opt.Weight = None,
+    where: opt.Where = None,
+    aggregate: opt.Aggregate = None,
     similarity: opt.Similarity = None,
     zeros: opt.Zeros = None,
     diagonal: opt.Diagonal = None,
@@ -68,7 +62,7 @@ def compare(
     Stress is sqrt(sum w (d - D)^2 / sum w D^2) over ordered pairs; sign is the share of asymmetric pairs whose costlier
     way the model gets right, by size the same weighted by the difference; shown is the share of the squared asymmetry.
     """
-    from finsler.cli import data, output
+    from finsler.cli import inputs, output
     from finsler.models import compare_models
 
     if "-" in (out or []):
@@ -79,14 +73,15 @@ def compare(
     for name, value in (("missing", missing), ("unreachable", unreachable)):
         if value == "hinge":
             raise InputError("the older models know no bounds: instead of hinge, use mask.", argument=name)
-    reading = data.Reading.of(context)
-    table = data.read_input(file, reading)
-    D = data.prepare(table, reading)
-    options = opt.given(context, "n_components", "n_init", "max_iter", "random_state", "n_jobs")
-    found = compare_models(D, **options, verbose=reading.verbose)
+    options = opt.given(context)
+    table = inputs.read(options)
+    data = inputs.measure(table, options)
+    names = ("n_components", "n_init", "max_iter", "random_state")
+    found = compare_models(data, **inputs.chosen(options, *names, *inputs.RUNNING))
     plain = {"input": table.name, "kind": table.kind, "random_state": random_state, **found.to_dict()}
-    for sentence in [] if quiet else D.provenance.sentences():
-        say(sentence)
+    if not quiet:
+        for sentence in data.provenance.sentences():
+            say(sentence)
     for path, suffix in targets:
         text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
         output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")

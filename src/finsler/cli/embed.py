@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,11 +10,17 @@ from finsler.cli import options as opt
 from finsler.cli.errors import one_line, say
 from finsler.errors import InputError
 
+if TYPE_CHECKING:
+    from finsler.cli import output
+    from finsler.data.tables import Table
+    from finsler.embedding import Embedding
+
 EXAMPLES = opt.examples(
     "finsler embed times.csv --out map.html --out map.npz",
     "finsler embed roads.csv --source from --target to --weight minutes --unreachable largest --out roads.png",
     "finsler embed sea.csv --out sea.html --color depth --out sea.png",
     "finsler embed moves.csv --similarity gravity --out moves.html",
+    "finsler embed trade.csv --kind pairs --similarity gravity --where year=2020 --out trade.html",
     "finsler embed web.csv --kind edges --method sparse --n-pivots 100 --out web.npz",
     "finsler embed morse.csv --diagonal ignore --out morse.png",
     "cat times.csv | finsler embed - --out - > coordinates.csv",
@@ -27,7 +33,10 @@ def embed(
     kind: opt.Kind = "auto",
     source: opt.Source = None,
     target: opt.Target = None,
+    value: opt.Value = None,
     weight: opt.Weight = None,
+    where: opt.Where = None,
+    aggregate: opt.Aggregate = None,
     similarity: opt.Similarity = None,
     zeros: opt.Zeros = None,
     diagonal: opt.Diagonal = None,
@@ -53,19 +62,23 @@ def embed(
     n_jobs: opt.Jobs = None,
     out: opt.Outs = None,
     force: opt.Force = False,
+    keep_data: opt.KeepData = None,
     attributes: opt.Attributes = None,
     color: opt.Color = None,
     title: opt.Title = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
-    """Embed a matrix, a graph or points: find the map and write it.
+    """Embed a matrix, measured pairs, a graph or points: find the map and write it.
 
     Matrix: dissimilarities from row to column; labels may stand in the
     first row and the first column.
 
-    Edges: columns source, target and possibly length. Graphs as .mtx,
-    .graphml and .npz are read too.
+    Pairs: columns source, target and value, one measured pair a row; pairs
+    that are not there are missing.
+
+    Edges: columns source, target and possibly length, one edge of a graph a
+    row; ways lead along edges. Graphs as .mtx, .graphml and .npz are read too.
 
     Points: columns x, y, ... and a current at each point, current_x,
     current_y, ... or u, v, w (going along it is cheap), or a drift, drift_x,
@@ -74,24 +87,26 @@ def embed(
 
     Ctrl-C ends the search and still writes the best map so far.
     """
-    from finsler.cli import data, output
+    from finsler.cli import inputs, output
 
     if not out and not json:
         raise InputError(
             f"say where to write the map: map.html ({' '.join(output.KNOWN)}, or -).", argument="out"
         )
     targets = output.plan(out or [], force=force, inputs=[file, attributes, weights], json=json)
-    reading = data.Reading.of(context)
-    table = data.read_input(file, reading)
-    about = data.attributes_of(table, attributes, encoding)
+    options = opt.given(context)
+    table = inputs.read(options)
+    about = inputs.attributes_of(table, options)
     output.check_color(color, about)
-    result = data.embed_table(table, reading, data.Fitting.of(context), method, n_pivots)
+    result = inputs.find_map(table, options)
     if not quiet:
         say(result.summary())
     elif result.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(result.message)}")
-    about = data.on_map(about, table, result)
-    output.write(targets, result, attributes=about, color=color, title=title, quiet=quiet)
+    about = inputs.on_map(about, table, result)
+    output.write(
+        targets, result, attributes=about, color=color, title=title, quiet=quiet, keep_data=keep_data
+    )
     if json:
         output.print_json(_record(table, result, targets))
     if result.status == "interrupted":
@@ -99,8 +114,8 @@ def embed(
         raise typer.Exit(130)
 
 
-def _record(table: Any, result: Any, targets: list[Any]) -> dict[str, Any]:
-    shown, held_out = result.asymmetry_shown(), result.held_out
+def _record(table: Table, result: Embedding, targets: list[output.Target]) -> dict[str, Any]:
+    shown, scores = result.asymmetry_shown(), result.held_out
     return {
         "input": table.name,
         "kind": table.kind,
@@ -112,7 +127,8 @@ def _record(table: Any, result: Any, targets: list[Any]) -> dict[str, Any]:
         "iterations": result.n_iter,
         "status": result.status,
         "message": " ".join(result.sentences()),
+        "provenance": result.provenance.to_dict(),
         "asymmetry_shown": None if shown is None else shown._asdict(),
-        **({} if held_out is None else {"held_out": held_out.to_dict()}),
-        "outputs": [str(target.path) for target in targets],
+        **({} if scores is None else {"held_out": scores.to_dict()}),
+        "outputs": [str(path) for path, _ in targets],
     }

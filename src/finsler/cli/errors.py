@@ -24,8 +24,14 @@ def explain(error: BaseException, options: Mapping[str, str] | None = None) -> s
         arguments, the line starts with the option.
     """
     text = str(error)
-    if isinstance(error, InputError) and error.argument and error.argument in (options or {}):
-        text = f"{(options or {})[error.argument]}: {text.removeprefix(error.argument).lstrip()}"
+    argument = error.argument if isinstance(error, InputError) else None
+    if argument is not None and argument in (options or {}):
+        rest = text.removeprefix(argument)
+        for mark in (" = ", "=", ": ", " "):  # "n_init = 0 is too small", "n_init must be ..."
+            if rest != text and rest.startswith(mark):
+                text = rest.removeprefix(mark)
+                break
+        text = f"{(options or {})[argument]}: {text}"
     elif isinstance(error, MemoryError) and not text:
         text = "There is not enough memory."
     elif isinstance(error, FileNotFoundError) and error.filename:

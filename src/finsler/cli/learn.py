@@ -22,51 +22,30 @@ PREDICT_EXAMPLES = opt.examples(
 )
 
 
+_FEATURES = (
+    "Numbers about the nodes: a table with a row each, by label; or .npy, .npz in the order of the nodes."
+)
+_CHECKPOINT = "Save the state here now and then; if it is there, go on from it."
+_OUT = "model.npz for finsler predict; .html .png .svg .pdf .csv for the map. Repeatable."
+_PAIRS = "Two columns, from and to; - reads them from stdin."
+
 Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="Arcs of a digraph.", show_default=False)]
-Features = Annotated[
-    str | None,
-    opt.option(
-        opt.DATA,
-        metavar="FILE",
-        help="Numbers about the nodes: a table with one row each, by label, or .npy/.npz in the order of the nodes.",
-    ),
-]
+Features = Annotated[str | None, opt.option(opt.DATA, _FEATURES, metavar="FILE")]
 Size = Annotated[
     int | None,
-    opt.number(MODEL, "--n-components", "--dim", min=2, text="Dimension, the height included.", default="64"),
+    opt.number(MODEL, "Dimension, the height included.", "64", "--n-components", "--dim", min=2),
 ]
-Epochs = Annotated[
-    int | None, opt.number(MODEL, "--epochs", text="Passes over the arcs.", default="by the number of arcs")
-]
-Checkpoint = Annotated[
-    str | None,
-    opt.option(
-        MODEL, metavar="FILE", help="Save the state here now and then; if it is there, go on from it."
-    ),
-]
-Outs = Annotated[
-    list[str] | None,
-    opt.option(
-        opt.OUTPUT,
-        "--out",
-        "-o",
-        metavar="PATH",
-        help="model.npz for finsler predict; .html .png .svg .pdf .csv for the map. Repeatable.",
-    ),
-]
-ModelFile = Annotated[
-    str, typer.Argument(metavar="MODEL.npz", help="A model of finsler learn.", show_default=False)
-]
-PairsFile = Annotated[
-    str | None,
-    typer.Argument(metavar="[PAIRS.csv]", help="Two columns, from and to; - reads them from stdin."),
-]
+Epochs = Annotated[int | None, opt.number(MODEL, "Passes over the arcs.", "by the number of arcs")]
+Checkpoint = Annotated[str | None, opt.option(MODEL, _CHECKPOINT, metavar="FILE")]
+Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL.npz", help="Of finsler learn.", show_default=False)]
+PairsFile = Annotated[str | None, typer.Argument(metavar="[PAIRS.csv]", help=_PAIRS)]
 Start = Annotated[
     str | None, typer.Option("--from", metavar="NODE", help="Rank the likeliest targets of this node.")
 ]
 Top = Annotated[int, typer.Option(min=1, metavar="N", help="How many of them.")]
 Known = Annotated[bool, typer.Option("--known", help="Rank arcs that are already known, too.")]
-Out = Annotated[str, opt.option(opt.OUTPUT, "--out", "-o", metavar="FILE.csv", help="Where to; - is stdout.")]
+Out = Annotated[str, opt.option(opt.OUTPUT, "Where to; - is stdout.", "-", "--out", "-o", metavar="FILE.csv")]
 
 
 def learn(
@@ -94,22 +73,20 @@ def learn(
 
     Ctrl-C ends the training and still writes the best model so far.
     """
-    from finsler.cli import data, output
+    from finsler.cli import inputs, output
     from finsler.data.point_tables import read_features
     from finsler.learn import LinkPredictor
 
     if not out and not json:
         raise InputError("say where to write the model: model.npz.", argument="out")
     targets = output.plan(out or [], force=force, inputs=[file, features])
-    reading = data.Reading.of(context, kind="edges")
-    graph = data.read_input(file, reading).graph
-    assert graph is not None
+    options = opt.given(context)
+    graph = inputs.read({**options, "kind": "edges"}).graph
     values = (
         None if features is None else read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
     )
-    names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint", "n_jobs")
-    model = LinkPredictor(**opt.given(context, *names), verbose=reading.verbose)
-    model.fit(graph, features=values)
+    names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint")
+    model = LinkPredictor(**inputs.chosen(options, *names, *inputs.RUNNING)).fit(graph, features=values)
     scores = model.validation_scores_
     if not quiet:
         say(f"Learned {graph.n_nodes:,} nodes; inputs: {model.encoder_}; drift alpha {model.alpha_:.3f}.")

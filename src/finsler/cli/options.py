@@ -20,12 +20,15 @@ def examples(*lines: str) -> str:
     return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)]).replace("[", "\\[")
 
 
-def option(panel: str, *names: str, default: str | bool = False, **settings: Any) -> Any:
-    """Make an option that the help shows under a heading; ``default`` tells what leaving it out means."""
-    return typer.Option(*names, rich_help_panel=panel, show_default=default, **settings)
+def option(panel: str, text: str, default: str | bool = False, *names: str, **settings: Any) -> Any:
+    """Make an option that the help shows under a heading; ``default`` tells what leaving it out means.
+
+    Without ``names`` it is called like its parameter, with hyphens.
+    """
+    return typer.Option(*names, rich_help_panel=panel, help=text, show_default=default, **settings)
 
 
-def choice(panel: str, name: str, choices: str, text: str, default: str | bool = False) -> Any:
+def choice(panel: str, choices: str, text: str, default: str | bool = False) -> Any:
     """Make an option that takes one of some words, written ``a|b|c``."""
     words = choices.split("|")
 
@@ -34,12 +37,17 @@ def choice(panel: str, name: str, choices: str, text: str, default: str | bool =
             raise typer.BadParameter(f"{value!r} is not one of {', '.join(words)}.")
         return value
 
-    return option(panel, name, metavar=choices, callback=check, help=text, default=default)
+    return option(panel, text, default, metavar=choices, callback=check)
 
 
-def number(panel: str, *names: str, text: str, default: str | bool = False, **settings: Any) -> Any:
-    """Make an option that takes a whole number, of at least 1 unless ``min`` says otherwise."""
-    return option(panel, *names, help=text, default=default, **{"min": 1, "metavar": "N", **settings})
+def number(panel: str, text: str, default: str | bool = False, *names: str, **settings: Any) -> Any:
+    """Make an option that takes a number, of at least 1 unless ``min`` says otherwise."""
+    return option(panel, text, default, *names, **{"min": 1, "metavar": "N", **settings})
+
+
+def flag(panel: str, text: str, *names: str) -> Any:
+    """Make an option that is given or not."""
+    return option(panel, text, False, *names)
 
 
 def auto_or_number(value: str | None) -> Any:
@@ -53,11 +61,18 @@ def auto_or_number(value: str | None) -> Any:
 
 
 def given(context: typer.Context, *names: str) -> dict[str, Any]:
-    """Those of the named options that the user gave, or that have a default here."""
-    return {name: context.params[name] for name in names if context.params.get(name) is not None}
+    """Options of a command that were given or have a default here, all or those of these names; flags that are set.
+
+    ``--quiet`` is also what the library calls ``verbose=False``.
+    """
+    found = {name: value for name, value in context.params.items() if not (value is None or value is False)}
+    found = {name: value for name, value in found.items() if value not in ([], ())}  # of repeatable ones
+    if "quiet" in found:
+        found["verbose"] = False
+    return {name: value for name, value in found.items() if not names or name in names}
 
 
-def stdin_or(file: str) -> Any:
+def stdin_or(file: str | None) -> Any:
     """Give what ``-`` stands for, or the path as it is."""
     return sys.stdin.buffer if file == "-" else file
 
@@ -65,106 +80,80 @@ def stdin_or(file: str) -> Any:
 _FILE = "The data; - reads CSV from stdin."
 _OUT = "Where to: .html .png .svg .pdf .csv .npz, or - (CSV to stdout). Repeatable."
 _KIND = "What it is; auto finds out, and says it on stderr."
+_SOURCE = "Column with the start of each pair or edge."
+_VALUE = "Column with the values of pairs; found by its name if not given."
 _WEIGHT = "Column or attribute with the lengths of edges; found by its name if not given."
+_WHERE = "Only rows of pairs or edges with this value in this column, as in year=2020. Repeatable."
+_AGGREGATE = "How several values of one pair become one; refused if not given."
 _ENCODING = "Encoding of text files, if not UTF-8: cp1252, latin-1, ..."
-_SIMILARITY = "It holds counts or similarities; how to turn them round."
+_SIMILARITY = "It holds counts or similarities; how to make dissimilarities of them."
 _ZEROS = "What a count of zero says: nothing, little, or zero."
 _DIAGONAL = "If the diagonal is not zero: refuse, ignore it, or use it."
 _MISSING = "Empty or infinite cells: refuse, leave out, or keep infinite ones far."
 _UNREACHABLE = "Pairs without a path: leave out, keep only the largest part, keep far apart, or refuse."
-_WEIGHTING = "Weight of each pair by its dissimilarity."
+_CONNECTION = "What the largest part of a graph is."
+_ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
 _METHOD = "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes."
-_SOLVER = "Least stress, or the closed form."
 _ATTRIBUTES = "Table with more about the points, one row each, by label."
+_KEEP = "Keep the data in .npz, to compare the map with."
 
+Word = str | None
+Count = int | None
 Input = Annotated[str, typer.Argument(metavar="FILE", help=_FILE, show_default=False)]
 MapFile = Annotated[str, typer.Argument(metavar="MAP.npz", help="A saved map.", show_default=False)]
 
-Kind = Annotated[str, choice(DATA, "--kind", "auto|matrix|pairs|edges|points", _KIND, "auto")]
-Source = Annotated[str | None, option(DATA, metavar="NAME", help="Column with the start of each edge.")]
-Target = Annotated[str | None, option(DATA, metavar="NAME", help="Column with the end of each edge.")]
-Weight = Annotated[str | None, option(DATA, metavar="NAME", help=_WEIGHT)]
-Encoding = Annotated[str | None, option(DATA, metavar="NAME", help=_ENCODING)]
-Similarity = Annotated[
-    str | None, choice(DATA, "--similarity", "gravity|transition|rank|linear", _SIMILARITY)
-]
-Zeros = Annotated[str | None, choice(DATA, "--zeros", "missing|pseudocount|keep", _ZEROS, "missing")]
-Diagonal = Annotated[str | None, choice(DATA, "--diagonal", "check|ignore|use", _DIAGONAL, "check")]
-Missing = Annotated[str | None, choice(DATA, "--missing", "raise|mask|hinge", _MISSING, "raise")]
+Kind = Annotated[str, choice(DATA, "auto|matrix|pairs|edges|points", _KIND, "auto")]
+Source = Annotated[Word, option(DATA, _SOURCE, metavar="NAME")]
+Target = Annotated[Word, option(DATA, "Column with its end.", metavar="NAME")]
+Value = Annotated[Word, option(DATA, _VALUE, metavar="NAME")]
+Weight = Annotated[Word, option(DATA, _WEIGHT, metavar="NAME")]
+Where = Annotated[list[str] | None, option(DATA, _WHERE, metavar="NAME=VALUE")]
+Aggregate = Annotated[Word, choice(DATA, "mean|sum|min|max|median|first|last", _AGGREGATE)]
+Similarity = Annotated[Word, choice(DATA, "gravity|transition|rank|linear", _SIMILARITY)]
+Zeros = Annotated[Word, choice(DATA, "missing|pseudocount|keep", _ZEROS, "missing")]
+Diagonal = Annotated[Word, choice(DATA, "check|ignore|use", _DIAGONAL, "check")]
+Missing = Annotated[Word, choice(DATA, "raise|mask|hinge", _MISSING, "raise; mask for pairs, similarities")]
 Unreachable = Annotated[
-    str | None,
-    choice(DATA, "--unreachable", "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise for points"),
+    Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise for points")
 ]
-Connection = Annotated[
-    str | None, choice(DATA, "--connection", "strong|weak", "What the largest part of a graph is.", "strong")
-]
-Hops = Annotated[bool, option(DATA, "--hops", help="Count edges instead of adding their lengths.")]
-Neighbors = Annotated[
-    int | None, number(DATA, "--n-neighbors", text="Neighbors to join each point to.", default="10")
-]
+Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "strong")]
+Hops = Annotated[bool, flag(DATA, "Count edges instead of adding their lengths.", "--hops")]
+Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]
+Encoding = Annotated[Word, option(DATA, _ENCODING, metavar="NAME")]
 
 Components = Annotated[
-    int | None,
-    number(
-        MAP,
-        "--n-components",
-        "--dim",
-        text="Its dimension, the height included.",
-        default="2; 3 for points",
-    ),
+    Count,
+    number(MAP, "Its dimension, the height included.", "2; 3 for points", "--n-components", "--dim"),
 ]
 Alpha = Annotated[
-    str | None,
-    option(
-        MAP,
-        metavar="auto|NUMBER",
-        callback=auto_or_number,
-        help="Drift, from 0 to less than 1; auto fits it to the data.",
-        default="auto; 0.5 for points",
-    ),
+    Word, option(MAP, _ALPHA, "auto; 0.5 for points", metavar="auto|NUMBER", callback=auto_or_number)
 ]
 Weighting = Annotated[
-    str | None, choice(MAP, "--weighting", "uniform|inverse|inverse-square", _WEIGHTING, "uniform")
+    Word,
+    choice(MAP, "uniform|inverse|inverse-square", "Weight of each pair by its dissimilarity.", "uniform"),
 ]
-Weights = Annotated[str | None, option(MAP, metavar="FILE", help="Matrix with the weight of each pair.")]
-Method = Annotated[str | None, choice(MAP, "--method", "auto|dense|sparse", _METHOD, "auto")]
-Pivots = Annotated[int | None, number(MAP, "--n-pivots", text="Pivots of --method sparse.", default="100")]
-Solver = Annotated[str | None, choice(MAP, "--solver", "smacof|classical", _SOLVER, "smacof")]
-Init = Annotated[
-    str | None, choice(MAP, "--init", "classical|isomap|random", "Where smacof starts.", "classical")
-]
-Starts = Annotated[
-    int | None, number(MAP, "--n-init", text="Starts; those after the first are random.", default="1")
-]
-RandomState = Annotated[
-    int, number(MAP, "--random-state", min=0, max=2**32 - 1, text="Seed of random starts.", default="0")
-]
-MaxIter = Annotated[
-    int | None, number(MAP, "--max-iter", min=0, text="Iterations at most.", default="500; sparse: 200")
-]
+Weights = Annotated[Word, option(MAP, "Matrix with the weight of each pair.", metavar="FILE")]
+Method = Annotated[Word, choice(MAP, "auto|dense|sparse", _METHOD, "auto")]
+Pivots = Annotated[Count, number(MAP, "Pivots of --method sparse.", "100")]
+Solver = Annotated[Word, choice(MAP, "smacof|classical", "Least stress, or the closed form.", "smacof")]
+Init = Annotated[Word, choice(MAP, "classical|isomap|random", "Where smacof starts.", "classical")]
+Starts = Annotated[Count, number(MAP, "Starts; those after the first are random.", "1")]
+RandomState = Annotated[int, number(MAP, "Seed of random numbers.", "0", min=0, max=2**32 - 1)]
+MaxIter = Annotated[Count, number(MAP, "Iterations at most.", "500; sparse: 200", min=0)]
 Tol = Annotated[
     float | None,
-    number(
-        MAP,
-        "--tol",
-        min=0,
-        metavar="NUMBER",
-        text="Relative tolerance on the stress.",
-        default="1e-7; sparse: 3e-4",
-    ),
+    number(MAP, "Relative tolerance on the stress.", "1e-7; sparse: 3e-4", min=0, metavar="NUMBER"),
 ]
 TimeLimit = Annotated[
-    float | None,
-    number(MAP, "--time-limit", min=0, metavar="SECONDS", text="Take the best map after so long."),
+    float | None, number(MAP, "Take the best found after so long.", min=0, metavar="SECONDS")
 ]
-Jobs = Annotated[int | None, number(MAP, "--n-jobs", text="Threads.", default="all cores")]
+Jobs = Annotated[Count, number(MAP, "Threads.", "all cores")]
 
-Outs = Annotated[list[str] | None, option(OUTPUT, "--out", "-o", metavar="PATH", help=_OUT)]
-Force = Annotated[bool, option(OUTPUT, "--force", help="Replace existing files.")]
-Quiet = Annotated[bool, option(OUTPUT, "--quiet", "-q", help="Only errors and warnings on stderr.")]
-Json = Annotated[bool, option(OUTPUT, "--json", help="Print the result as JSON on stdout.")]
-Attributes = Annotated[str | None, option(OUTPUT, metavar="FILE", help=_ATTRIBUTES)]
-Color = Annotated[
-    str | None, option(OUTPUT, metavar="COLUMN", help="Attribute to color points by.", default="height")
-]
-Title = Annotated[str | None, option(OUTPUT, metavar="TEXT", help="Title of pictures and pages.")]
+Outs = Annotated[list[str] | None, option(OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
+Force = Annotated[bool, flag(OUTPUT, "Replace existing files.", "--force")]
+Quiet = Annotated[bool, flag(OUTPUT, "Only errors and warnings on stderr.", "--quiet", "-q")]
+Json = Annotated[bool, flag(OUTPUT, "Print the result as JSON on stdout.", "--json")]
+KeepData = Annotated[bool | None, option(OUTPUT, _KEEP, "up to 1,000 points", "--keep-data/--no-keep-data")]
+Attributes = Annotated[Word, option(OUTPUT, _ATTRIBUTES, metavar="FILE")]
+Color = Annotated[Word, option(OUTPUT, "Attribute to color points by.", "height", metavar="COLUMN")]
+Title = Annotated[Word, option(OUTPUT, "Title of pictures and pages.", metavar="TEXT")]

@@ -43,37 +43,25 @@ def plan(
     known: Sequence[str] = KNOWN,
     json: bool = False,
 ) -> list[Target]:
-    """Check where output goes, before the work begins.
+    """Check where output goes, before the work begins; ``-`` is CSV to stdout, which ``json`` may take.
 
-    Parameters
-    ----------
-    outs : sequence of str
-        Paths as the user gave them; ``-`` is CSV to stdout.
-    force : bool
-        Whether existing files may be replaced.
-    inputs : sequence of str or None
-        Files that are read, and so never written.
-    known : sequence of str
-        Suffixes that make sense here.
-    json : bool
-        Whether stdout is taken by JSON.
+    Files that are ``inputs`` are never written, existing ones only by ``force``; ``known`` are the suffixes that make
+    sense here.
     """
     targets: list[Target] = []
+    seen: set[Path | None] = set()
     read = {Path(name).resolve() for name in inputs if name not in (None, "-")}
     for out in outs:
-        target = Target(None, ".csv") if out == "-" else Target(Path(out), Path(out).suffix.lower())
-        if any(target.path == other.path or _same(target, other) for other in targets):
+        path = None if out == "-" else Path(out)
+        if (key := path and path.resolve()) in seen:
             raise InputError(f"{out} is given twice; give each output once.", argument="out")
-        if target.path is None and json:
+        seen.add(key)
+        if path is None and json:
             raise InputError("- and --json both write to stdout; give one of them.", argument="out")
-        if target.path is not None:
-            _check_path(target.path, force=force, read=read, known=known)
-        targets.append(target)
+        if path is not None:
+            _check_path(path, force=force, read=read, known=known)
+        targets.append(Target(path, ".csv" if path is None else path.suffix.lower()))
     return sorted(targets, key=lambda target: target.path is None)  # stdout last: a pipe may break
-
-
-def _same(a: Target, b: Target) -> bool:
-    return a.path is not None and b.path is not None and a.path.resolve() == b.path.resolve()
 
 
 def _check_path(path: Path, *, force: bool, read: set[Path], known: Sequence[str]) -> None:
@@ -108,10 +96,11 @@ def write(
     title: str | None = None,
     table: str | None = None,
     quiet: bool = False,
+    keep_data: bool | None = None,
 ) -> None:
     """Write a map to each target; if one fails, the others are written all the same.
 
-    ``table`` replaces the CSV text of the map.
+    ``table`` replaces the CSV text of the map, and ``keep_data`` says whether its data go into npz.
     """
     text = map_csv(embedding) if table is None else table
     written: list[str] = []
@@ -121,7 +110,7 @@ def write(
             if path is None or suffix == ".csv":
                 write_text(path, text)
             elif suffix == ".npz":
-                embedding.save(path)
+                embedding.save(path, with_data=keep_data)
             elif suffix == ".html":
                 from finsler.plotting.explorer import explore
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from finsler.cli import options as opt
 from finsler.errors import InputError
 
@@ -30,7 +32,7 @@ def plot(
         raise InputError(f"say where to draw it: map.png ({' '.join(output.KNOWN)}).", argument="out")
     targets = output.plan(out, force=force, inputs=[map_file, attributes])
     embedding = Embedding.load(map_file)
-    about = {}
+    about: dict[str, Any] = {}
     if attributes is not None:
         about = read_attributes(attributes, embedding.labels, embedding.n_points, encoding=encoding)
     output.check_color(color, about)

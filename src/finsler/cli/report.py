@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from finsler.cli import options as opt
+from finsler.errors import InputError
 
 EXAMPLES = opt.examples(
     "finsler report times.csv",
@@ -15,13 +16,7 @@ EXAMPLES = opt.examples(
     "finsler report web.csv --kind edges --sample 100",
 )
 Sample = Annotated[
-    int | None,
-    opt.number(
-        opt.DATA,
-        "--sample",
-        text="Look at the ways from and to N nodes only.",
-        default="50 beyond 5,000 nodes",
-    ),
+    int | None, opt.number(opt.DATA, "Look at the ways from and to N points only.", "50 beyond 5,000 nodes")
 ]
 
 
@@ -31,7 +26,10 @@ def report(
     kind: opt.Kind = "auto",
     source: opt.Source = None,
     target: opt.Target = None,
+    value: opt.Value = None,
     weight: opt.Weight = None,
+    where: opt.Where = None,
+    aggregate: opt.Aggregate = None,
     similarity: opt.Similarity = None,
     zeros: opt.Zeros = None,
     diagonal: opt.Diagonal = None,
@@ -45,12 +43,17 @@ def report(
     json: opt.Json = False,
 ) -> None:
     """Report how asymmetric the data are, and how much of that a map can show. No map is made."""
-    from finsler.cli import data, output
+    from finsler.cli import inputs, output
     from finsler.report import asymmetry_report
 
-    reading = data.Reading.of(context)
-    table = data.read_input(file, reading)
-    found = asymmetry_report(data.report_data(table, reading), hops=hops, sample=sample, n_jobs=n_jobs)
+    options = opt.given(context)
+    table = inputs.read(options)
+    if table.graph is not None and unreachable:
+        raise InputError(
+            "does not go with a report of edges: it counts pairs without a path.", argument="unreachable"
+        )
+    data = inputs.measure(table, {**options, "missing": "mask"}) if table.graph is None else table.graph
+    found = asymmetry_report(data, **inputs.chosen(options, "hops", "sample", "n_jobs"))
     if json:
         output.print_json(found.to_dict())
     else:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from finsler.data.columns import LABELS
 from finsler.data.labels import LabelIndex
+from finsler.data.matrix import check_weight_rows
 from finsler.data.readers.text import is_number, read_text, require_file
-from finsler.data.tables import attribute, check_labels
+from finsler.data.tables import attribute, check_labels, read_table
 from finsler.errors import InputError
 
 Array = NDArray[Any]
@@ -107,23 +108,59 @@ def read_features(
     return np.column_stack(list(table.values())).astype(float)
 
 
+def read_weights(
+    source: Source, labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
+) -> Array:
+    """Read a matrix with the weight of each ordered pair; its diagonal means nothing, and is 0.
+
+    Parameters
+    ----------
+    source : path-like or binary file
+        See :func:`~finsler.data.tables.read_table`.
+    labels : sequence or None
+        Labels of the points, in whose order the weights are given; without labels, in the order of the file.
+    n : int
+        Number of points.
+    encoding : str, optional
+        If it is not UTF-8.
+    """
+    table = read_table(source, "matrix", encoding=encoding)
+    assert table.values is not None
+    weights = table.values.copy()
+    np.fill_diagonal(weights, 0)
+    points = LabelIndex(table.labels, len(weights), "row")
+    if table.labels is not None and labels is not None:
+        order = [points.from_text(str(label), table.name) for label in labels]
+        weights, points = weights[np.ix_(order, order)], LabelIndex(labels, len(labels))
+    if len(weights) != n:
+        raise InputError(f"{table.name}: weights for {len(weights)} points, where there are {n}.")
+    check_weight_rows(weights, 0, points.name)
+    return weights
+
+
 class NewRows(NamedTuple):
-    """Values between new points, one row each, and the points of a map; NaN where they are not given."""
+    """Values from new points to those of a map and back, one row per new point; NaN where they are not given."""
 
     labels: list[str] | None
-    values: Array
+    to_fitted: Array | None
+    from_fitted: Array | None
 
 
 def read_new_rows(
-    source: Source, labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
+    to_fitted: Source | None,
+    from_fitted: Source | None,
+    labels: Sequence[Any] | None,
+    n: int,
+    *,
+    encoding: str | None = None,
 ) -> NewRows:
     r"""Read rows of new points: a column per point of the map, by its label.
 
     Parameters
     ----------
-    source : path-like or binary file
-        A first column with other names than those of points holds the labels of the rows. Columns without a header
-        are all the points, in their order.
+    to_fitted, from_fitted : path-like or binary file, or None
+        Values from the new points to those of the map, and back. A first column with other names than those of points
+        holds the labels of the rows. Columns without a header are all the points, in their order.
     labels, n
         Labels of the points, if they have any, and how many there are.
     encoding : str, optional
@@ -132,11 +169,28 @@ def read_new_rows(
     Examples
     --------
     >>> import io
-    >>> read_new_rows(io.BytesIO(b"new,C,A\nQ,2,1\n"), ["A", "B", "C"], 3)
-    NewRows(labels=['Q'], values=array([[ 1., nan,  2.]]))
+    >>> rows = read_new_rows(io.BytesIO(b"new,C,A\nQ,2,1\n"), None, ["A", "B", "C"], 3)
+    >>> rows.labels, rows.to_fitted
+    (['Q'], array([[ 1., nan,  2.]]))
     """
-    text = read_text(source, encoding)
     points = LabelIndex(labels, n)
+    found = [
+        None if source is None else _new_rows(source, points, encoding) for source in (to_fitted, from_fitted)
+    ]
+    names = [rows[0] for rows in found if rows is not None and rows[0] is not None]
+    if len(names) == 2 and names[0] != names[1]:
+        raise InputError(
+            "to_fitted and from_fitted must hold the same new points in the same order; their labels differ."
+        )
+    there, back = (None if rows is None else rows[1] for rows in found)
+    if there is not None and back is not None and len(there) != len(back):
+        raise InputError(f"to_fitted has {len(there)} new points, from_fitted {len(back)}.")
+    return NewRows(names[0] if names else None, there, back)
+
+
+def _new_rows(source: Source, points: LabelIndex, encoding: str | None) -> tuple[list[str] | None, Array]:
+    n = len(points)
+    text = read_text(source, encoding)
     names = [str(points.label(i)) for i in range(n)]
     top = text.head[0][1]
     header = top == names or not all(map(is_number, top[1:] or top))
@@ -162,7 +216,7 @@ def read_new_rows(
     new = [cells[0] for _, cells in rows] if side else None
     if new is not None:
         check_labels(new, text.name)
-    return NewRows(new, values)
+    return new, values
 
 
 def read_label_pairs(

@@ -12,7 +12,8 @@ __all__, __getattr__, __dir__ = exports(
         "randers": ["drift_vector", "randers_distances", "randers_norm", "check_randers", "zermelo_metric"],
         "stress": ["raw_stress", "normalized_stress", "stress_per_point"],
         "heights": ["gradient_heights"],
-        "asymmetry": ["AsymmetryShown", "asymmetry_shown"],
+        "asymmetry": ["asymmetry_shown"],
+        "shown": ["AsymmetryShown"],
         "extrema": ["local_extrema"],
     },
 )

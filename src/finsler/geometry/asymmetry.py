@@ -15,29 +15,13 @@ import numpy as np
 from finsler.geometry.estimates import gradient_share_of_rows, missed_by_rows, one_minus, ratio_of_rows
 from finsler.geometry.heights import solve_heights, times_laplacian
 from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
+from finsler.geometry.shown import AsymmetryShown
 
 # A detour must be shorter by more than this, relatively, and than rounding.
 TRIANGLE_TOLERANCE = 1e-9
 QUANTILES = (0.5, 0.9, 0.99, 1.0)
 # Pairs that enter the quantiles.
 RATIO_SAMPLE = 2_000_000
-
-
-class AsymmetryShown(NamedTuple):
-    """How much of the asymmetry a map shows."""
-
-    share: float | None  #: 1 is all of it, below 0 worse than nothing; None for symmetric data.
-    error: float | None = 0.0  #: Standard error, if it comes from some rows.
-    n_rows: int | None = None  #: Rows looked at; None for all.
-    available: float | None = None  #: The share that the best heights would show.
-
-    def __str__(self) -> str:
-        if self.share is None:
-            return "nothing to show: the data are symmetric"
-        error = f" ± {100 * self.error:.2g}" if self.error else ""
-        most = "" if self.available is None else f"; up to {100 * self.available:.3g} % can be shown"
-        rows = "" if self.n_rows is None else f" (from {self.n_rows} rows)"
-        return f"{100 * max(self.share, 0.0):.3g}{error} %{most}{rows}"
 
 
 def asymmetry_shown(

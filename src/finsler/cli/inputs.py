@@ -1,0 +1,178 @@
+"""A file, read once, and the functions of the library that go with what it holds.
+
+``options`` are the options of a command by name, those that were given; see `finsler.cli.options.given`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.cli.errors import say
+from finsler.cli.options import stdin_or
+from finsler.data.labels import LabelIndex
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.pairs import pairs_to_dissimilarities, place_codes
+from finsler.data.point_tables import read_attributes, read_weights
+from finsler.data.similarities import from_similarities
+from finsler.data.tables import Table
+from finsler.embedding import Embedding
+from finsler.errors import InputError, check_choice
+from finsler.estimators.mds import FinslerMDS
+from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
+from finsler.graphs.neighbors import geodesic_distances
+from finsler.graphs.readers import open_file
+from finsler.recipes import embed_graph, embed_points
+
+Options = Mapping[str, Any]
+
+READING = ("source", "target", "similarity", "where", "encoding")
+COUNTS = ("similarity", "zeros", "diagonal", "missing")
+PATHS = ("hops", "unreachable", "connection")
+SOLVING = (
+    "n_components",
+    "alpha",
+    "solver",
+    "init",
+    "n_init",
+    "random_state",
+    "max_iter",
+    "tol",
+    "time_limit",
+)
+RUNNING = ("n_jobs", "verbose")
+# Which options go with which kinds.
+GOES_WITH = {
+    **dict.fromkeys(("source", "target", "where"), ("pairs", "edges")),
+    **dict.fromkeys(COUNTS, ("matrix", "pairs")),
+    **dict.fromkeys(("value", "aggregate"), ("pairs",)),
+    **dict.fromkeys(("weight", "hops", "connection", "method", "n_pivots"), ("edges",)),
+    "unreachable": ("edges", "points"),
+    "n_neighbors": ("points",),
+}
+
+
+def chosen(options: Options, *names: str) -> dict[str, Any]:
+    """Those of the named options that were given."""
+    return {name: options[name] for name in names if name in options}
+
+
+def read(options: Options) -> Table:
+    """Read the file (``-`` is stdin), say what it is, and refuse options that do not go with it."""
+    kind = options["kind"]
+    for column, of in (
+        ("value", "pairs"),
+        ("weight", "edges"),
+    ):  # who names one of these says what the rows are
+        kind = of if kind == "auto" and column in options else kind
+    value = options.get("value", options.get("weight", "auto"))
+    table = open_file(stdin_or(options["file"]), kind, value=value, **chosen(options, *READING))
+    if "quiet" not in options:
+        say(table.describe())
+    for name, kinds in GOES_WITH.items():
+        if name in options and table.kind not in kinds:
+            raise InputError(
+                f"goes with {' and '.join(kinds)}; {table.name} is read as {table.kind}.", argument=name
+            )
+    if "zeros" in options and "similarity" not in options:
+        raise InputError("goes with --similarity: it says what a count of zero means.", argument="zeros")
+    return table
+
+
+def measure(table: Table, options: Options) -> Dissimilarities:
+    """All dissimilarities between the points of a table, weighted as ``--weighting`` or ``--weights`` asks."""
+    if "weights" in options and "weighting" in options:
+        raise InputError("goes without --weights FILE.", argument="weighting")
+    if table.kind == "matrix":
+        data = _matrix_distances(table, options)
+    elif table.kind == "points":
+        data = _point_distances(table, options)
+    elif table.kind == "pairs":
+        data = pairs_to_dissimilarities(table, **chosen(options, *COUNTS, "aggregate"))
+    else:
+        data = graph_distances(table.graph, **chosen(options, *PATHS, *RUNNING))
+    if "weights" not in options:
+        return replace(data, weights=weigh(data, WEIGHTINGS[options.get("weighting", "uniform")]))
+    if table.kind == "matrix":
+        return data
+    W = read_weights(options["weights"], data.labels, data.n_points, **chosen(options, "encoding"))
+    known = True if data.weights is None else data.weights > 0
+    return replace(data, weights=np.where(known, W, 0.0))
+
+
+def _matrix_distances(table: Table, options: Options) -> Dissimilarities:
+    values, W = np.asarray(table.values), None
+    if "weights" in options:
+        W = read_weights(options["weights"], table.labels, len(values), **chosen(options, "encoding"))
+    if "similarity" in options:
+        given = chosen(options, *COUNTS)
+        return from_similarities(values, weights=W, labels=table.labels, facts=table.provenance, **given)
+    given = chosen(options, "missing", "diagonal")
+    data = as_dissimilarities(values, W, labels=table.labels, name=table.name, **given)
+    return replace(data, provenance=data.provenance.having(source=table.name, kind="matrix"))
+
+
+def _point_distances(table: Table, options: Options) -> Dissimilarities:
+    field: dict[str, Any] = {table.vector_kind: table.vectors} if table.vector_kind else {}
+    given = chosen(options, "n_neighbors", "unreachable", *RUNNING)
+    check_choice(
+        "unreachable", given.get("unreachable", "raise"), ("raise", "largest")
+    )  # pieces have no common frame
+    data = geodesic_distances(np.asarray(table.values), **field, **given)
+    if table.labels is None:
+        return data
+    kept = range(len(table.labels)) if data.labels is None else data.labels
+    return replace(data, labels=[table.labels[i] for i in kept])
+
+
+def find_map(table: Table, options: Options) -> Embedding:
+    """Find the map of a table. After Ctrl-C it is the best so far, with status "interrupted"."""
+    solving = chosen(options, *SOLVING, *RUNNING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the summary of the map says it all
+        if table.graph is not None and "weights" not in options:
+            given = chosen(options, *PATHS, "weighting", "method", "n_pivots")
+            return embed_graph(table.graph, **given, **solving)
+        if options.get("method") == "sparse":
+            raise InputError("goes with --method dense; a sparse map takes --weighting.", argument="weights")
+        if table.kind == "points":  # sheets hardly determine alpha
+            usual = signature(embed_points).parameters
+            solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
+        return FinslerMDS(**solving).fit(measure(table, options)).result_
+
+
+def attributes_of(table: Table, options: Options) -> dict[str, NDArray[Any]]:
+    """Attributes of the points of a table: its own, and those in the file of ``--attributes``."""
+    if "attributes" not in options:
+        return table.attributes
+    points = _points(table)
+    more = read_attributes(options["attributes"], points.labels, len(points), **chosen(options, "encoding"))
+    return {**table.attributes, **more}
+
+
+def on_map(
+    attributes: dict[str, NDArray[Any]], table: Table, embedding: Embedding
+) -> dict[str, NDArray[Any]]:
+    """Attributes of those points of a table that are on its map."""
+    points = _points(table)
+    if embedding.n_points == len(points) or embedding.labels is None:
+        return attributes
+    kept = points.positions(embedding.labels)
+    return {name: values[kept] for name, values in attributes.items()}
+
+
+def _points(table: Table) -> LabelIndex:
+    """Points of a table, in its order."""
+    labels, n = table.labels, len(table.values if table.values is not None else ())
+    if table.graph is not None:
+        labels, n = table.graph.labels, table.graph.n_nodes
+    elif table.kind == "pairs":
+        labels = place_codes(np.asarray(table.source), np.asarray(table.target))[1]
+        n = len(labels)
+    return LabelIndex(labels, n)
