@@ -70,6 +70,7 @@ figures: $(VENV)/.figures
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
+	$(BIN)/python benchmarks/bench_reading.py --json benchmarks/bench_reading.json
 	$(BIN)/python benchmarks/bench_sparse.py --json benchmarks/bench_sparse.json
 
 release-check:

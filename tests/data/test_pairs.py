@@ -6,8 +6,11 @@ import pytest
 from finsler.data.pairs import AGGREGATES, pairs_to_dissimilarities, place_codes
 from finsler.data.similarities import dissimilarities_from
 from finsler.data.tables import read_table
+from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError
 from finsler.recipes import embed_matrix, embed_pairs
+
+from helpers import done, mistake
 
 ROWS = [("a", "b", 3.0), ("b", "a", 4.0), ("b", "c", 1.0), ("c", "a", 2.0), ("c", "b", 2.5)]
 MATRIX = np.array([[0, 3, np.nan], [4, 0, 1], [2, 2.5, 0]])
@@ -147,3 +150,21 @@ def test_tables_of_another_kind(tmp_path):
     (tmp_path / "m.csv").write_text(",A,B\nA,0,1\nB,2,0\n")
     with pytest.raises(InputError, match="holds matrix"):
         embed_pairs(read_table(tmp_path / "m.csv"))
+
+
+def test_the_command_line_does_not_fill_gaps(tmp_path):
+    """Wrong before: arcs of a road, gaps filled with shortest paths, "pairs known 100 %"."""
+    rng = np.random.default_rng(0)
+    rows = [(i, j, 1 + rng.random()) for i in range(15) for j in range(15) if i != j and rng.random() < 0.6]
+    file = tmp_path / "times.csv"
+    file.write_text("Origin,Destination,Seconds\n" + "".join(f"p{i},p{j},{v}\n" for i, j, v in rows))
+    result = done("report", file)
+    assert f"{len(rows)} pairs of 15 places, the others missing" in result.stderr
+    assert "100 %" not in result.stdout.splitlines()[1]
+    done("embed", file, "--out", tmp_path / "map.npz")
+    found = Embedding.load(tmp_path / "map.npz")
+    np.testing.assert_allclose(found.coordinates, embed_pairs(file, random_state=0).coordinates, atol=1e-12)
+    assert f"{15 * 14 - len(rows)} ordered pairs without a value" in found.message
+    file.write_text(file.read_text().replace("Seconds", "trips"))
+    assert "similarity=" in mistake("embed", file, "--out", "-")
+    done("embed", file, "--similarity", "rank", "--out", "-")

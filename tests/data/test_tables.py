@@ -61,7 +61,9 @@ def test_pairs():
     facts = found.provenance
     assert facts.columns == {"source": "Origin", "target": "Destination", "value": "Seconds"}
     assert "5 of 6 rows" in facts.remarks[0]
-    assert found.describe().startswith("stdin: 5 pairs of 3 places, the others missing. year=2020")
+    assert found.describe().startswith(
+        "stdin: 5 pairs of 3 places, the others missing. year=2020 keeps 5 of 6 rows."
+    )
     with pytest.raises(InputError, match="holds no arcs or pairs"):
         table(TIMES, "pairs", where={"year": 1999})
     with pytest.raises(InputError, match="where='month' is not a column"):
@@ -127,6 +129,7 @@ def test_points():
     [
         (["graph"], {}, "kind"),
         (["matrix"], {"where": "a=1"}, "for pairs and edges"),
+        (["edges"], {"similarity": "rank"}, "similarity"),
         (["pairs"], {"where": "year"}, "where must be like"),
         (["pairs"], {"delimiter": "ab"}, "delimiter"),
     ],

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import mmwrite
 
+from finsler.embedding import Embedding
 from finsler.graphs.digraph import as_digraph
-from finsler.graphs.readers import read_graph
+from finsler.graphs.readers import open_file, read_graph
+from finsler.recipes import embed_graph
 
-from helpers import real_file
+from helpers import done, real_file
 
 LABELS = ["Zürich", 'the "Hub"', "Paris, France", "# 東京", "two\n# lines"]
 ARCS = [(0, 1, 2.5), (1, 0, 4.0), (1, 2, 0.0), (2, 3, 1.0), (3, 0, 7.25), (0, 4, 0.1)]
@@ -285,6 +287,49 @@ def test_files_that_cannot_be_read(tmp_path):
         read_text(tmp_path, "a b\n", kind="adjacency")
     with pytest.raises(ValueError, match="are for text files"):
         read_text(tmp_path, "x", "a.mtx", header=True)
+
+
+# --- wrong before: both entries ------------------------------------------------------------------------------------
+
+
+def ring(n=12):
+    return [(f"n{i}", f"n{(i + 1) % n}", 1.5 + i / 4) for i in range(n)]
+
+
+@pytest.mark.parametrize("header", ["", "from;to;minutes\n"])
+def test_decimal_commas_through_both_entries(tmp_path, header):
+    """Wrong before: nodes 'a;b;1' and '5' without a header, refused with one."""
+    path = tmp_path / "streets.csv"
+    path.write_text(header + "".join(f"{i};{j};{w}\n".replace(".", ",") for i, j, w in ring()))
+    expected = embed_graph(ring(), random_state=0)
+    found = embed_graph(path, random_state=0)
+    assert found.labels == expected.labels
+    np.testing.assert_array_equal(found.coordinates, expected.coordinates)
+    done("embed", path, "--out", tmp_path / "map.npz")
+    saved = Embedding.load(tmp_path / "map.npz")
+    assert saved.labels == expected.labels
+    np.testing.assert_allclose(saved.coordinates, expected.coordinates, atol=1e-12)
+
+
+def test_open_file(tmp_path):
+    write_graph(tmp_path / "a.mtx")
+    write_graph(tmp_path / "scipy.npz")
+    write_graph(tmp_path / "a.csv")
+    for name in ("a.mtx", "scipy.npz", "a.csv"):
+        table = open_file(tmp_path / name)
+        assert (table.kind, table.graph.n_arcs) == ("edges", 6)
+        assert table.describe().startswith(f"{name}: edges of a digraph with 5 nodes")
+        with pytest.raises(ValueError, match=r"matrix|square"):
+            open_file(tmp_path / name, "matrix")
+    np.save(tmp_path / "m.npy", np.eye(3))
+    assert open_file(tmp_path / "m.npy").kind == "matrix"
+    (tmp_path / "p.csv").write_text("o,d,min\na,b,1\nb,a,2\nb,c,3\nc,b,4\na,c,9\n")
+    pairs = open_file(tmp_path / "p.csv")
+    assert (pairs.kind, pairs.graph) == ("pairs", None)
+    assert open_file(tmp_path / "p.csv", "edges").graph.n_arcs == 5
+    (tmp_path / "bad.csv").write_text("from,to,km\na,b,-1\nb,a,2\n")
+    with pytest.raises(ValueError, match=r"bad\.csv: .*'a' to 'b'"):
+        open_file(tmp_path / "bad.csv", "edges")
 
 
 # --- Matrix Market ------------------------------------------------------------------------------------------

@@ -75,24 +75,16 @@ def as_pairs(
     i, j, k = choose_columns(names, **chosen, similarity=similarity is not None)
     if k is None:
         raise InputError("pairs need values, a third column.", argument="value")
-    kept, remarks = slice(None), []
-    if wanted := parse_where(where):
-        cells = {name: column(find_column(names, name, "where")) for name in wanted}
-        kept, said = rows_where(cells, wanted)  # type: ignore[assignment]
-        remarks.append(said)
+    wanted = parse_where(where)
+    kept, remarks = rows_where({name: column(find_column(names, name, "where")) for name in wanted}, wanted)
     ends = [_objects(column(c))[kept] for c in (i, j)]
     for c, side in zip((i, j), ends, strict=True):
-        if any(end is None or end != end for end in side):
+        if any(map(_absent, side)):
             raise InputError(f"the column {names[c]!r} lacks the name of a place.")
     if not len(ends[0]):
-        raise InputError("there are no pairs" + (f": {remarks[0]}" if remarks else "."))
-    roles = {"source": i, "target": j, "value": k}
-    facts = Provenance(
-        type(table).__name__,
-        "pairs",
-        {role: str(names[c]) for role, c in roles.items()},
-        remarks=tuple(remarks),
-    )
+        raise InputError(" ".join(["there are no pairs.", *remarks]))
+    roles = {role: str(names[c]) for role, c in (("source", i), ("target", j), ("value", k))}
+    facts = Provenance(type(table).__name__, "pairs", roles, remarks=tuple(remarks))
     values = _numbers(column(k), names[k])[kept]
     return Table("pairs", facts.source, values, source=ends[0], target=ends[1], provenance=facts)
 
@@ -123,24 +115,21 @@ def _objects(column: Any) -> Array:
     return np.fromiter(items, dtype=object, count=len(items))
 
 
+def _absent(item: Any) -> bool:
+    return item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and item != item)
+
+
 def _numbers(column: Any, name: Any) -> Array:
     """Numbers of a column, NaN where there is none."""
-    items = [np.nan if item is None or type(item).__name__ == "NAType" else item for item in column]
-    try:
-        return np.array([float(item) for item in items], dtype=float)
-    except (TypeError, ValueError):
-        bad = next(k for k, item in enumerate(items) if not _is_float(item))
-        raise InputTypeError(
-            f"value: the column {name!r} must hold numbers; row {bad} holds {items[bad]!r}."
-        ) from None
-
-
-def _is_float(item: Any) -> bool:
-    try:
-        float(item)
-    except (TypeError, ValueError):
-        return False
-    return True
+    values = np.full(len(column), np.nan)
+    for k, item in enumerate(column):
+        try:
+            values[k] = np.nan if _absent(item) else float(item)
+        except (TypeError, ValueError):
+            raise InputTypeError(
+                f"value: the column {name!r} must hold numbers; row {k} holds {item!r}."
+            ) from None
+    return values
 
 
 def pairs_to_dissimilarities(

@@ -43,6 +43,7 @@ GRAPHS = (".mtx", ".graphml")
 SUFFIXES = (*TEXT, *ARRAYS, *GRAPHS)
 
 Array = NDArray[Any]
+Where = dict[str, list[Any]]  # values that count by column
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +93,20 @@ class Table:
         """Say in one line what was read."""
         if self.graph is not None:
             what = f"edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
-        elif self.kind in ("pairs", "edges"):
-            what = self._describe_pairs()
         else:
-            what = self._describe_matrix() if self.kind == "matrix" else self._describe_points()
-        return ". ".join([f"{self.name}: {what}", *self.provenance.remarks])
+            what = {"matrix": self._describe_matrix, "points": self._describe_points}.get(
+                self.kind, self._describe_pairs
+            )()
+        remarks = self.provenance.remarks
+        return " ".join([f"{self.name}: {what}{'.' * bool(remarks)}", *remarks])
 
     def _describe_pairs(self) -> str:
-        pairs = [*zip(np.asarray(self.source).tolist(), np.asarray(self.target).tolist(), strict=True)]
-        distinct = {(i, j) for i, j in pairs if i != j}
-        n = len({place for pair in pairs for place in pair})
-        others = ", the others missing" if self.kind == "pairs" and len(distinct) < n * (n - 1) else ""
-        return f"{count(len(distinct), self.kind[:-1])} of {count(n, 'place')}{others}"
+        assert self.source is not None
+        assert self.target is not None
+        pairs = {(i, j) for i, j in zip(self.source, self.target, strict=True) if i != j}
+        n = len({*self.source, *self.target})
+        others = ", the others missing" if self.kind == "pairs" and len(pairs) < n * (n - 1) else ""
+        return f"{count(len(pairs), self.kind[:-1])} of {count(n, 'place')}{others}"
 
     def _describe_matrix(self) -> str:
         assert self.values is not None
@@ -117,13 +120,9 @@ class Table:
     def _describe_points(self) -> str:
         assert self.values is not None
         n, width = self.values.shape
-        parts = [f"{n:,} points in {count(width, 'dimension')} ({', '.join(self.columns)})"]
-        parts.append(
-            f"with a {self.vector_kind} at each" if self.vector_kind else "without a drift or current"
-        )
-        if self.attributes:
-            parts.append(f"attributes {', '.join(self.attributes)}")
-        return ", ".join(parts)
+        vectors = f"with a {self.vector_kind} at each" if self.vector_kind else "without a drift or current"
+        more = f", attributes {', '.join(self.attributes)}" if self.attributes else ""
+        return f"{n:,} points in {count(width, 'dimension')} ({', '.join(self.columns)}), {vectors}{more}"
 
 
 def read_table(
@@ -193,17 +192,14 @@ def read_table(
         if suffix in GRAPHS:
             raise InputError(f"{path.name} holds a graph; finsler.graphs.readers.read_graph reads it.")
     text = read_text(file, encoding, delimiter)
-    long = source is not None or where is not None or value != "auto"
-    if kind == "auto":
-        found = "long" if long else detect([cells for _, cells in text.head], text.n_rows, text.name)
-    else:
-        found = "long" if kind in ("pairs", "edges") else kind
-    if found == "long":
+    long = kind in ("pairs", "edges") or source is not None or where is not None or value != "auto"
+    found = "long" if long else kind
+    if found == "auto":
+        found = detect([cells for _, cells in text.head], text.n_rows, text.name)
+    if found == "long" and kind in ("auto", "pairs", "edges"):
         return _long(text, kind, (source, target, value), similarity, parse_where(where), header)
     if long:
-        raise InputError(
-            f"source, target, value and where are for pairs and edges; {text.name} is read as {found}."
-        )
+        raise InputError(f"source, target, value and where are for pairs and edges, not for kind={kind!r}.")
     return _matrix(text) if found == "matrix" else _points(text)
 
 
@@ -233,19 +229,16 @@ def _matrix(text: Text) -> Table:
             f"of numbers{' besides its labels' if layout.header or layout.side else ''}."
         )
     names = [""] * layout.short + rows[0] if layout.header else None
-    texts, values = text.read(
-        [0] * layout.side, range(layout.side, text.width), layout.header, names, layout.short
-    )
+    numbers = range(layout.side, text.width)
+    texts, values = text.read([0] * layout.side, numbers, layout.header, names, layout.short)
     labels = texts[0] if layout.side else []
     columns = labels if names is None else names[layout.side :]
     if layout.side and labels != columns:
         k = next(k for k in range(n) if labels[k] != columns[k])
-        orders = (
-            "the same labels in different orders" if sorted(labels) == sorted(columns) else "different labels"
-        )
+        same = sorted(labels) == sorted(columns)
         raise InputError(
-            f"{text.name}: rows and columns carry {orders}: number {k + 1} is {labels[k]!r} among the rows and "
-            f"{columns[k]!r} among the columns."
+            f"{text.name}: rows and columns carry {'the same labels in different orders' if same else 'different labels'}: "
+            f"number {k + 1} is {labels[k]!r} among the rows and {columns[k]!r} among the columns."
         )
     if columns:
         check_labels(columns, text.name)
@@ -257,10 +250,12 @@ def _long(
     kind: str,
     chosen: tuple[Any, Any, Any],
     similarity: str | None,
-    where: dict[str, list[Any]],
+    where: Where,
     header: bool | None,
 ) -> Table:
-    """Read pairs or edges."""
+    """Read pairs or edges; if `kind` is "auto", find out which, and say so."""
+    if similarity is not None and kind == "edges":
+        raise InputError("similarity goes with kind='pairs': edges have lengths.")
     top, *rows = [cells for _, cells in text.head]
     if header is None:
         named = any(isinstance(column, str) and column != "auto" for column in chosen)
@@ -269,64 +264,42 @@ def _long(
     try:
         word = "weight" if kind == "edges" else "value"
         i, j, k = choose_columns(names, *chosen, similarity=similarity is not None, word=word)
-        filters = {find_column(names, name, "where"): wanted for name, wanted in where.items()}
+        filters = [find_column(names, name, "where") for name in where]
     except InputError as error:
         raise InputError(f"{text.name}: {error}") from error
     texts, numbers = text.read([i, j, *filters], [] if k is None else [k], header, top if header else None)
-    for column, cells in zip((i, j), texts, strict=False):
+    for column, cells in ((i, texts[0]), (j, texts[1])):
         if "" in cells:
-            raise InputError(
-                f"{text.name}: row {text.line(cells.index(''), header)}, column {column + 1}: a node is missing."
-            )
-    source, target = nodes_from_text(texts[0], texts[1])
-    values = None if k is None else numbers[:, 0]
-    roles = {"source": i, "target": j, **({} if k is None else {"value": k})}
-    facts = Provenance(
-        text.name, columns={role: str(names[c]) for role, c in roles.items()} if header else {}
-    )
-    if filters:
-        kept, said = rows_where(dict(zip(where, texts[2:], strict=True)), where)
-        source, target, values = source[kept], target[kept], None if values is None else values[kept]
-        facts = facts.having(remarks=[said])
-    if not len(source):
-        raise InputError(f"{text.name} holds no arcs or pairs{' with ' + said if filters else ''}.")
-    return long_table(text.name, kind, source, target, values, similarity, facts)
-
-
-def long_table(
-    name: str,
-    kind: str,
-    source: Array,
-    target: Array,
-    values: Array | None,
-    similarity: str | None,
-    facts: Provenance,
-) -> Table:
-    """Make a table of pairs or edges; if `kind` is "auto", find out which, and say so."""
-    if kind == "auto" and (values is None or similarity is not None):
-        kind = "edges" if values is None else "pairs"
+            line = text.line(cells.index(""), header)
+            raise InputError(f"{text.name}: row {line}, column {column + 1}: a node is missing.")
+    kept, remarks = rows_where(dict(zip(where, texts[2:], strict=True)), where)
+    if not len(texts[0]) or not (kept is ... or len(kept)):
+        raise InputError(" ".join([f"{text.name} holds no arcs or pairs.", *remarks]))
+    source, target = (ends[kept] for ends in nodes_from_text(texts[0], texts[1]))
+    values = None if k is None else numbers[kept, 0]
+    if kind == "auto" and values is not None and similarity is None:
+        places, codes = np.unique(np.concatenate([source, target]), return_inverse=True)
+        found = arcs_or_pairs(codes[: len(source)], codes[len(source) :], values, len(places))
+        kind, remarks = found.kind, [*remarks, found.sentence()]
     elif kind == "auto":
-        assert values is not None
-        places = np.unique(np.concatenate([source, target]), return_inverse=True)
-        i, j = np.split(places[1], 2)
-        found = arcs_or_pairs(i, j, values, len(places[0]))
-        kind, facts = found.kind, facts.having(remarks=[found.sentence()])
+        kind = "edges" if values is None else "pairs"
     if kind == "pairs" and values is None:
-        raise InputError(f"{name}: pairs need values; there are only two columns.")
-    facts = facts.having(kind=kind, counts_arcs=values is None)
-    return Table(kind, name, values, source=source, target=target, provenance=facts)
+        raise InputError(f"{text.name}: pairs need values; there are only two columns.")
+    roles = {"source": i, "target": j, **({} if k is None else {"value": k})} if header else {}
+    columns = {role: str(names[column]) for role, column in roles.items()}
+    facts = Provenance(text.name, kind, columns, counts_arcs=values is None, remarks=tuple(remarks))
+    return Table(kind, text.name, values, source=source, target=target, provenance=facts)
 
 
 def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]:
     """Names of nodes: integers if all are written as Python writes them (not 007, +7 or 7_000), otherwise text."""
     distinct = {*source, *target}
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name, re.ASCII) for name in distinct):
-        number = {name: int(name) for name in distinct}
-        return (np.array([number[name] for name in side], dtype=np.int64) for side in (source, target))  # type: ignore[return-value]
+        return np.array(source).astype(np.int64), np.array(target).astype(np.int64)
     return np.array(source, dtype=object), np.array(target, dtype=object)
 
 
-def parse_where(where: Any) -> dict[str, list[Any]]:
+def parse_where(where: Any) -> Where:
     """Values that count by column, from a dict or from text.
 
     Examples
@@ -334,39 +307,36 @@ def parse_where(where: Any) -> dict[str, list[Any]]:
     >>> parse_where("year=2020"), parse_where({"year": [2019, 2020]})
     ({'year': ['2020']}, {'year': [2019, 2020]})
     """
-    if where is None:
-        return {}
-    if not isinstance(where, Mapping):
+    if where is not None and not isinstance(where, Mapping):
         parts = [text.partition("=") for text in ([where] if isinstance(where, str) else where)]
         if not all(name.strip() and mark for name, mark, _ in parts):
             raise InputError(f"where must be like 'year=2020', got {where!r}.")
         where = {name.strip(): value.strip() for name, _, value in parts}
-    return {
-        name: list(wanted) if isinstance(wanted, list | tuple | set) else [wanted]
-        for name, wanted in where.items()
-    }
+    several = (list, tuple, set)
+    return {name: list(v) if isinstance(v, several) else [v] for name, v in (where or {}).items()}
 
 
-def rows_where(columns: Mapping[str, Sequence[Any]], where: Mapping[str, list[Any]]) -> tuple[Array, str]:
-    """Rows whose columns hold one of the values wanted, and how many these are in words.
+def rows_where(columns: Mapping[str, Sequence[Any]], where: Where) -> tuple[Any, list[str]]:
+    """Rows whose columns hold one of the values wanted (``...`` if all do), and how many these are in words.
 
     Examples
     --------
     >>> rows_where({"year": ["2019", "2020"]}, {"year": [2020]})
-    (array([1]), 'year=2020 keeps 1 of 2 rows.')
+    (array([1]), ['year=2020 keeps 1 of 2 rows.'])
     """
-    kept = np.ones(len(next(iter(columns.values()))), dtype=bool)
-    for name, wanted in where.items():
-        texts = {_plain(value) for value in wanted}
-        kept &= np.array([_plain(value) in texts for value in columns[name]], dtype=bool)
+    if not where:
+        return ..., []
+    allowed = {name: {_plain(value) for value in wanted} for name, wanted in where.items()}
+    held = [[_plain(value) in allowed[name] for value in columns[name]] for name in where]
+    kept = np.flatnonzero(np.all(held, axis=0))
     said = ", ".join(f"{name}={'|'.join(map(str, wanted))}" for name, wanted in where.items())
-    return np.flatnonzero(kept), f"{said} keeps {int(kept.sum()):,} of {len(kept):,} rows."
+    return kept, [f"{said} keeps {len(kept):,} of {len(held[0]):,} rows."]
 
 
 def _plain(value: Any) -> Any:
     """Spell numbers in one way, so that 2020, "2020" and 2020.0 are the same."""
     text = str(value).strip()
-    return float(text) if is_number(text, blank=False) and "," not in text else text
+    return float(text) if is_number(text, blank=False) and "," not in text and "∞" not in text else text
 
 
 def _points(text: Text) -> Table:
@@ -378,7 +348,7 @@ def _points(text: Text) -> Table:
     numbers = [*found.coordinates, *found.vectors]
     others = [k for k in range(text.width) if k not in {*numbers, found.label}]
     texts, values = text.read(
-        [*others, *([] if found.label is None else [found.label])], numbers, True, header
+        others if found.label is None else [*others, found.label], numbers, True, header
     )
     if not len(values):
         raise InputError(f"{text.name} has a header, but no points below it.")

@@ -68,7 +68,7 @@ def test_rows_know_their_lines():
     ],
 )
 def test_encodings(content, encoding):
-    assert text(content, encoding=encoding).read([0], [1], False).texts == [["Zürich", "Bern"]]
+    assert text(content, encoding=encoding).read([0], [1], False)[0] == [["Zürich", "Bern"]]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_long_cells_take_no_time():
         assert not is_number(cell)
         try:
             found = text(f"a;b;c\nd;e;{cell}\n" * 3)
-            found.read([0], [2], False)
+            found.read([0], [found.width - 1], False)
         except InputError:
             pass
     assert time.process_time() - start < 5
@@ -167,10 +167,10 @@ labels = st.sampled_from(["a", "NA", "b c", "ü", "007", " d", "e ", "1.50", "#"
 
 def outcome(found, *columns):
     try:
-        body = found.read(*columns)
+        texts, numbers = found.read(*columns)
     except InputError as error:
         return str(error)
-    return body.texts, body.numbers.tobytes() if not np.isnan(body.numbers).any() else body.numbers.tolist()
+    return texts, numbers.tobytes() if not np.isnan(numbers).any() else numbers.tolist()
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -220,9 +220,9 @@ def test_parsers_read_what_is_plain(package, monkeypatch, always):
     assert found.n_rows == 31
     direct = found._grid.numbers([7, 1, 2], ",", True)
     np.testing.assert_array_equal(direct, values[:, [6, 0, 1]])
-    body = found.read([0], range(1, 8), True)
-    np.testing.assert_array_equal(body.numbers, values)
-    assert body.texts == [[f"p{i}" for i in range(30)]]
+    texts, numbers = found.read([0], range(1, 8), True)
+    np.testing.assert_array_equal(numbers, values)
+    assert texts == [[f"p{i}" for i in range(30)]]
 
 
 @pytest.mark.parametrize(

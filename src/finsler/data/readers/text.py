@@ -12,12 +12,13 @@ import io
 import os
 import re
 import zlib
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +35,6 @@ _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
 _HEAD_ROWS, _HEAD_CHARACTERS = 101, 30_000  # that are looked at to find out how a table is written
 
 Array = NDArray[Any]
-
-
-class Body(NamedTuple):
-    """Columns of a table: cells as text, and as numbers (NaN where missing), one row each."""
-
-    texts: list[list[str]]
-    numbers: Array
 
 
 class Text:
@@ -67,9 +61,8 @@ class Text:
 
     def __init__(self, data: bytes, name: str, encoding: str | None = None, delimiter: str | None = None):
         self.name, self.data = name, _as_utf8(data, name, encoding)
-        self.width = len(self.data) + 1
+        self.width = len(self.data) + 1  # until it is known
         self._marks: dict[str, str] = {}  # where a decimal point and a decimal comma were first seen
-        self._ascii = self.data.isascii()
         lines = list(_first(filter(_holds_data, self._lines()), len))
         self._address = bool(lines) and _is_address(lines[0], delimiter)
         self.delimiter = delimiter or _sniff(lines[self._address :])
@@ -90,10 +83,8 @@ class Text:
             return self._grid.n_lines
         if b'"' in self.data:
             return sum(1 for _ in self.rows())
-        cells = _by_blanks if self.delimiter == " " else str.split
-        return sum(
-            any(map(str.strip, cells(line, self.delimiter))) for line in filter(_holds_data, self._lines())
-        ) - int(self._address)
+        lines = filter(_holds_data, self._lines())
+        return sum(any(map(str.strip, line.split(self.delimiter))) for line in lines) - self._address
 
     @cached_property
     def _grid(self) -> fast.Grid | None:
@@ -110,10 +101,8 @@ class Text:
             nonlocal start, at_start, skip
             for number, line in enumerate(self._lines(), 1):
                 if at_start:  # inside a quoted cell nothing is a comment
-                    if not _holds_data(line):
-                        continue
-                    if skip:
-                        skip = False
+                    if not _holds_data(line) or skip:
+                        skip &= not _holds_data(line)
                         continue
                     start, at_start = number, False
                 yield _by_tabs(line) if self.delimiter == " " else line
@@ -136,10 +125,9 @@ class Text:
     def body(self, header: bool, short: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Rows below the header, all as wide as most are; only a ``short`` header may be one cell narrower."""
         for i, (row, cells) in enumerate(self.rows()):
-            if len(cells) != self.width - (short and i == 0):
-                raise InputError(
-                    f"{self.name}: row {row} has {len(cells)} columns, where most have {self.width}."
-                )
+            n = len(cells)
+            if n != self.width - (short and i == 0):
+                raise InputError(f"{self.name}: row {row} has {n} columns, where most have {self.width}.")
             if i >= header:
                 yield row, cells
 
@@ -150,8 +138,8 @@ class Text:
         header: bool,
         names: Sequence[str] | None = None,
         short: bool = False,
-    ) -> Body:
-        """Read columns below the header: some as text, some as numbers.
+    ) -> tuple[list[list[str]], Array]:
+        """Read columns below the header: some as text, each a list; some as numbers, an array with NaN where missing.
 
         Parameters
         ----------
@@ -168,16 +156,14 @@ class Text:
         if grid is not None and grid.first_width == self.width - short:
             found = grid.numbers(list(numbers), self._decimal(numbers, header), header)
             if found is not None:
-                return Body([grid.texts(k, header) for k in texts], found)
+                return [grid.texts(k, header) for k in texts], found
         columns: list[list[str]] = [[] for _ in texts]
-        rows: list[Array] = []
-        consecutive = list(numbers) == list(range(numbers[0], numbers[-1] + 1)) if len(numbers) else False
+        values = array("d")
         for row, cells in self.body(header, short):
             for column, k in zip(columns, texts, strict=True):
                 column.append(cells[k])
-            wanted = cells[numbers[0] : numbers[-1] + 1] if consecutive else [cells[k] for k in numbers]
-            rows.append(np.array(self.numbers(wanted, row, numbers, names)))
-        return Body(columns, np.array(rows).reshape(len(rows), len(numbers)))
+            values.extend(self._numbers([cells[k] for k in numbers], row, numbers, names))
+        return columns, np.array(values).reshape(-1 if len(numbers) else 0, len(numbers))
 
     def _decimal(self, numbers: Sequence[int], header: bool) -> str:
         if self.delimiter == ",":
@@ -185,21 +171,22 @@ class Text:
         cells = (cells[k] for _, cells in self.head[header:] for k in numbers if k < len(cells))
         return "," if any(map(_COMMA.fullmatch, cells)) else "."
 
-    def numbers(
-        self, cells: Sequence[str], row: int, columns: Sequence[int], names: Sequence[str] | None
-    ) -> list[float]:
-        """Numbers of some cells of a row."""
+    def _numbers(self, cells: list[str], row: int, columns: Sequence[int], names: Any) -> list[float]:
         # Python's float() also takes 1_000 and the digits of all scripts.
-        plain = self._ascii or all(map(str.isascii, cells))
-        if plain and len(max(cells, key=len, default="")) <= LONGEST and "_" not in "".join(cells):
+        row_text = "".join(cells)
+        if row_text.isascii() and "_" not in row_text and len(max(cells, key=len, default="")) <= LONGEST:
+            commas = self.delimiter != "," and "," in row_text and "." not in row_text
             try:
-                found = list(map(float, cells))
+                found = (
+                    [float(cell.replace(",", ".")) for cell in cells] if commas else list(map(float, cells))
+                )
             except ValueError:
                 pass
             else:
-                if self.delimiter != "," and "." not in self._marks:
-                    for cell, k in zip(cells, columns, strict=True):
-                        self.number(cell, row, k, names)  # which takes note of the decimal point
+                mark = "," if commas else "."
+                if self.delimiter != "," and mark in row_text and mark not in self._marks:
+                    k = next(k for k, cell in enumerate(cells) if mark in cell)
+                    self.number(cells[k], row, columns[k], names)  # which takes note of it
                 return found
         return [self.number(cell, row, k, names) for cell, k in zip(cells, columns, strict=True)]
 
@@ -210,19 +197,17 @@ class Text:
         place = f"row {row}, column " + (f"{column + 1}" if names is None else f'"{names[column]}"')
         mark = "." if _matches(_POINT, cell) else ","
         if mark == "," and (self.delimiter == "," or not _matches(_COMMA, cell)):
-            why = (
-                "commas separate the cells of this file, so write decimals with a point, thousands without a mark"
-                if _matches(_COMMA, cell)
-                else "write plain numbers without units, and leave a cell empty where none is known"
-            )
-            shown = cell if len(cell) <= LONGEST else cell[:LONGEST] + "..."
-            raise InputError(f"{self.name}: {place}: {shown!r} is not a number; {why}.")
+            why = "write plain numbers without units, and leave a cell empty where none is known"
+            if _matches(_COMMA, cell):
+                why = (
+                    "commas separate the cells here, so write decimals with a point, thousands without a mark"
+                )
+            raise InputError(f"{self.name}: {place}: {cell[:LONGEST]!r} is not a number; {why}.")
         if mark in cell:
             self._marks.setdefault(mark, f"{cell!r} in {place}")
             if len(self._marks) > 1:
-                raise InputError(
-                    f"{self.name} mixes decimal points and commas: {' and '.join(self._marks.values())}."
-                )
+                both = " and ".join(self._marks.values())
+                raise InputError(f"{self.name} mixes decimal points and commas: {both}.")
         return float(cell.replace(",", ".").replace("∞", "inf"))
 
     def line(self, i: int, header: bool, short: bool = False) -> int:
@@ -333,44 +318,29 @@ def _by_tabs(line: str) -> str:
     return re.sub(r'("(?:[^"]|"")*")|\s+', lambda match: match[1] or "\t", line.strip())
 
 
-def _by_blanks(line: str, delimiter: str) -> list[str]:
-    return line.split()
-
-
 def _sniff(lines: list[str]) -> str:
     """Find the delimiter that cuts most lines into the same number of cells, and most of them into numbers."""
     cut: dict[str, list[list[str]]] = {}
     alike: dict[str, int] = {}  # lines
     for delimiter in "\t;,| ":
+        pieces, mark = (map(_by_tabs, lines), "\t") if delimiter == " " else (iter(lines), delimiter)
         try:
-            pieces = map(_by_tabs, lines) if delimiter == " " else iter(lines)
-            rows = [
-                row for row in csv.reader(pieces, delimiter="\t" if delimiter == " " else delimiter) if row
-            ]
+            rows = [row for row in csv.reader(pieces, delimiter=mark) if row]
         except csv.Error:
             continue
         width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
         if width > 1 and 2 * count >= len(rows):
             cut[delimiter], alike[delimiter] = rows, count
     # a;b;1,5 is cut by the comma, too, but there it stands for a decimal point.
-    if "," in cut and any(
-        _decimal_commas(rows, 3 if mark == " " else 2) for mark, rows in cut.items() if mark != ","
-    ):
-        del cut[","]
+    if any(_decimal_commas(cut[mark], 3 if mark == " " else 2) for mark in cut if mark != ","):
+        cut.pop(",", None)
     if len(cut) < 2:
         return next(iter(cut), ",")
     return max(cut, key=lambda delimiter: (number_share(cut[delimiter]), alike[delimiter]))
 
 
 def _decimal_commas(rows: list[list[str]], width: int) -> bool:
-    """Whether all rows have as many cells, and all commas in them, but for a header, stand in numbers."""
-    with_comma = [cell.strip() for row in rows[1:] or rows for cell in row if "," in cell]
-    whole = all(
-        len(cell) <= LONGEST and re.fullmatch(r"[+-]?\d*,\d+(e[+-]?\d+)?", cell, re.I) for cell in with_comma
-    )
-    return (
-        bool(with_comma)
-        and whole
-        and {len(row) for row in rows} <= {len(rows[-1])}
-        and len(rows[-1]) >= width
-    )
+    """Whether all rows have as many cells, at least `width`, and all commas below the first one stand in numbers."""
+    cells = [cell.strip() for row in rows[1:] or rows for cell in row if "," in cell]
+    in_numbers = bool(cells) and all(_matches(_COMMA, cell) and cell[-1] != "," for cell in cells)
+    return in_numbers and {*map(len, rows)} == {len(rows[0])} and len(rows[0]) >= width
