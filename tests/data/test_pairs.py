@@ -46,7 +46,7 @@ def test_every_table_gives_the_same_matrix(make, tmp_path):
 def test_absent_pairs_are_not_filled_with_paths():
     """Wrong before: a long table was taken for arcs, so that every pair was known."""
     found = embed_pairs(COLUMNS, alpha=0.2)
-    assert "1 ordered pair without a value, left out." in found.message
+    assert (found.provenance.kind, found.provenance.n_missing) == ("pairs", 1)
     expected = embed_matrix(MATRIX, labels=list("abc"), missing="mask", alpha=0.2)
     np.testing.assert_array_equal(found.coordinates, expected.coordinates)
     with pytest.raises(InputError, match="missing='mask'"):
@@ -164,7 +164,8 @@ def test_the_command_line_does_not_fill_gaps(tmp_path):
     done("embed", file, "--out", tmp_path / "map.npz")
     found = Embedding.load(tmp_path / "map.npz")
     np.testing.assert_allclose(found.coordinates, embed_pairs(file, random_state=0).coordinates, atol=1e-12)
-    assert f"{15 * 14 - len(rows)} ordered pairs without a value" in found.message
+    assert found.provenance.n_missing == 15 * 14 - len(rows)
+    assert found.provenance.columns["value"] == "Seconds"
     file.write_text(file.read_text().replace("Seconds", "trips"))
     assert "similarity=" in mistake("embed", file, "--out", "-")
     done("embed", file, "--similarity", "rank", "--out", "-")
