@@ -142,7 +142,7 @@ def embed_pairs(
     n_components: int = 2,
     alpha: float | str = "auto",
     encoding: str | None = None,
-    **options: Any,
+    **options: Unpack[MatrixOptions],
 ) -> Embedding:
     """Map measured pairs in a long table: origin, destination, seconds. No paths: a pair that is not there is missing.
 
@@ -172,7 +172,7 @@ def embed_pairs(
     encoding : str, optional
         Encoding of a text file, if not UTF-8.
     **options
-        Further parameters of :class:`~finsler.estimators.mds.FinslerMDS`.
+        As of :func:`embed_matrix`.
 
     Returns
     -------
@@ -186,6 +186,7 @@ def embed_pairs(
     >>> trips.labels
     ['a', 'b', 'c']
     """
+    _check_options("embed_pairs", options, MatrixOptions)
     data = pairs_to_dissimilarities(
         table,
         similarity=similarity,

@@ -146,6 +146,12 @@ def test_what_is_wrong_is_named(table, error, words):
         embed_pairs(table)
 
 
+def test_options_are_those_of_a_matrix():
+    assert embed_pairs(ROWS, alpha=0.2, solver="smacof", random_state=1).n_points == 3
+    with pytest.raises(InputTypeError, match="n_pivots"):
+        embed_pairs(ROWS, n_pivots=3)
+
+
 def test_tables_of_another_kind(tmp_path):
     (tmp_path / "m.csv").write_text(",A,B\nA,0,1\nB,2,0\n")
     with pytest.raises(InputError, match="holds matrix"):
