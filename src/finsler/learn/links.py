@@ -68,7 +68,7 @@ class LinkPredictor(BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         The same number gives the same model.
     n_jobs : int, optional
-        Threads of the training: one by default, which is the fastest for most graphs; -1 means all cores.
+        Threads; None means all cores, but one for the steps of the training, which are too short to share.
     device : str, default="auto"
         "cpu", "cuda", ...; "auto" takes a GPU if there is one.
     time_limit : float, optional
