@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from finsler.embedding import Embedding
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.scores import digraph_scores
+from finsler.solvers.drift import upright
 
 torch = pytest.importorskip("torch")
 
@@ -68,6 +69,8 @@ def test_what_is_reported_is_that_of_the_embedding():
     assert fitted.result_.stress == pytest.approx(scores.B * scores.n_pairs, rel=1e-9)
     assert fitted.result_.stress_per_point.sum() == pytest.approx(1)
     assert 0 < fitted.result_.normalized_stress < 1
+    assert fitted.result_.provenance.counts_arcs
+    np.testing.assert_allclose(upright(fitted.embedding_, fitted.omega_)[0], fitted.embedding_, atol=1e-9)
     np.testing.assert_allclose(fitted.embedding_.mean(0), 0, atol=1e-12)
 
 

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from finsler.graphs import arc_set
 from finsler.graphs.digraph import as_digraph
+from finsler.solvers.drift import upright
 
 torch = pytest.importorskip("torch")
 
@@ -133,6 +134,20 @@ def test_saved_model_is_the_same(tmp_path):
     model.result_.save(tmp_path / "map.npz")
     with pytest.raises(ValueError, match="holds a saved embedding, not a saved link predictor"):
         LinkPredictor.load(tmp_path / "map.npz")
+
+
+def test_the_map_stands_in_the_frame_of_all_maps_and_says_what_was_read(tmp_path):
+    nx = pytest.importorskip("networkx")
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(i, j, 2.5) for i, j in papers()[0].tolist()], weight="minutes")
+    graph.add_edge(5, 5, minutes=1.0)
+    with pytest.warns(UserWarning, match="self-loop"):
+        model = LinkPredictor(**FAST, encoder="direct").fit(graph)
+    np.testing.assert_allclose(upright(model.embedding_, model.omega_)[0], model.embedding_, atol=1e-9)
+    for result in (model.result_, LinkPredictor.load(model.save(tmp_path / "model.npz")).result_):
+        assert result.provenance.n_self_loops == 1
+        assert not any("minutes" in said for said in result.sentences())  # lengths are not used
+        assert result.alpha_source == "fitted"
 
 
 def test_map_can_be_plotted_explored_and_printed(tmp_path):

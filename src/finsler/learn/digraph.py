@@ -16,13 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice, check_count
-from finsler.geometry.randers import randers_distance_blocks
+from finsler.geometry.randers import drift_vector, randers_distance_blocks
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.scores import DigraphScores, digraph_scores
 from finsler.learn.digraph_fit import DigraphFit, fit_digraph
 from finsler.learn.digraph_objective import RankedStress, hop_counts
 from finsler.learn.digraph_sampled import PAIRS_PER_NODE, SampledRankedStress
 from finsler.learn.model import LARGEST_ALPHA, torch
+from finsler.solvers.drift import upright
 
 Array = NDArray[np.floating[Any]]
 
@@ -68,7 +69,7 @@ class DigraphEmbedding(BaseEstimator):
     Attributes
     ----------
     embedding_ : ndarray of shape (N, n_components)
-        Coordinates, centered; the last column is the height.
+        Coordinates; the last column is the height.
     omega_, alpha_ : ndarray of shape (n_components,), float
         Drift of the map, and its norm.
     labels_ : list
@@ -237,27 +238,29 @@ class DigraphEmbedding(BaseEstimator):
     ) -> None:
         self.graph_ = graph
         self.labels_ = graph.nodes
-        self.embedding_ = found.coordinates.cpu().numpy()
+        X = found.coordinates.cpu().numpy()
+        self.embedding_, self.omega_ = upright(X, drift_vector(found.alpha, X.shape[1]))
         self.alpha_ = found.alpha
-        self.omega_ = np.zeros(self.embedding_.shape[1])
-        self.omega_[-1] = found.alpha
         self.objective_ = found.value
         self.history_ = np.array(found.history)
         self.n_iter_ = len(found.history)
         self.n_evaluations_ = found.n_evaluations
         self.status_, self.message_ = found.status, found.message
         self.n_features_in_ = graph.n_nodes
-        stress, total, per_point = _fit_of_points(self.embedding_, self.omega_, sources, counts)
+        stress, normalized, per_point = _fit_of_points(self.embedding_, self.omega_, sources, counts)
+        columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
         self.result_ = Embedding(
             coordinates=self.embedding_,
             drift=self.omega_,
             labels=graph.labels,
             stress=stress,
-            normalized_stress=math.sqrt(stress / total) if total > 0 else None,
+            normalized_stress=normalized,
             stress_per_point=per_point,
             n_iter=self.n_iter_,
             status=found.status,
             message=found.message,
+            provenance=graph.provenance.having(counts_arcs=True, columns=columns),
+            alpha_source="fitted" if self.alpha == "auto" else "given",
         )
         if found.status == "max_iter" and counts is not None:
             warnings.warn(f"DigraphEmbedding: {found.message}", ConvergenceWarning, stacklevel=3)
@@ -278,16 +281,14 @@ def _active_nodes(graph: Digraph, n_components: int) -> NDArray[Any]:
 
 
 def _fit_of_points(
-    X: Array, drift: Array, sources: NDArray[Any], counts: NDArray[Any] | None
-) -> tuple[float, float, Array]:
-    """Sum of (d - D)^2 / D, sum of D, and the share of each node; NaN where distances were only sampled."""
-    n = len(X)
+    X: Array, omega: Array, sources: NDArray[Any], counts: NDArray[Any] | None
+) -> tuple[float | None, float | None, Array]:
+    """Sum of (d - D)^2 / D, root of its share in the sum of D, and shares of the nodes; none if pairs were sampled."""
+    share, total, row = np.zeros(len(X)), 0.0, 0
     if counts is None:
-        return math.nan, math.nan, np.full(n, math.nan)
+        return None, None, np.full(len(X), math.nan)
     far = np.iinfo(counts.dtype).max
-    share, total = np.zeros(n), 0.0
-    row = 0
-    for start, stop, block in randers_distance_blocks(X, drift=drift):
+    for start, stop, block in randers_distance_blocks(X, drift=omega):
         end = int(np.searchsorted(sources, stop))
         D = counts[row:end].astype(float)
         counted = (D > 0) & (far > D)
@@ -298,4 +299,4 @@ def _fit_of_points(
         total += float(D[counted].sum())
         row = end
     stress = float(share.sum() / 2)
-    return stress, total, share / share.sum() if stress > 0 else share
+    return stress, math.sqrt(stress / total), share / share.sum() if stress > 0 else share

@@ -23,8 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 from finsler._io import load_archive, save_archive
 from finsler._runtime import thread_count
 from finsler.data.labels import LabelIndex, plain_label
+from finsler.data.provenance import Provenance
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_count
+from finsler.geometry.randers import drift_vector
 from finsler.graphs.arc_set import Integers, simple_arcs
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.learn.features import feature_factors, node_features
@@ -214,7 +216,9 @@ class LinkPredictor(BaseEstimator):
                 stacklevel=2,
             )
         history = {name: record.history for name, record in outcome.records.items()}
-        self._keep(outcome, history, nodes, known)
+        columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
+        facts = graph.provenance.having(counts_arcs=False, columns=columns)
+        self._keep(outcome, history, nodes, known, facts)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -321,6 +325,7 @@ class LinkPredictor(BaseEstimator):
             "scores": self.validation_scores_,
             "history": self.history_,
             "status": self.status_,
+            "provenance": self.result_.provenance.to_dict(),
             "parameters": {k: v for k, v in parameters.items() if isinstance(v, int | float | str | None)},
             "options": None if options is None else asdict(options),
         }
@@ -339,17 +344,19 @@ class LinkPredictor(BaseEstimator):
             outcome = Outcome(models, record["encoder"], record["scores"], status=record["status"])
             model = cls(**record["parameters"], options=options)
             nodes = LabelIndex(record["labels"], len(models[0].points), "node")
-            model._keep(outcome, record["history"], nodes, arrays["known"])
+            facts = Provenance.from_dict(record["provenance"])
+            model._keep(outcome, record["history"], nodes, arrays["known"], facts)
         except (KeyError, TypeError) as error:
             raise InputError(f"{str(path)!r} is not a complete saved link predictor ({error}).") from error
         return model
 
-    def _keep(self, outcome: Outcome, history: dict[str, Any], nodes: LabelIndex, known: Integers) -> None:
+    def _keep(
+        self, outcome: Outcome, history: dict[str, Any], nodes: LabelIndex, known: Integers, facts: Provenance
+    ) -> None:
         self._models, self._known = outcome.models, known
         best = outcome.models[0]
         self.embedding_, self.alpha_ = best.points, best.alpha
-        self.omega_ = np.zeros(self.embedding_.shape[1])
-        self.omega_[-1] = best.alpha
+        self.omega_ = drift_vector(best.alpha, best.points.shape[1])
         self._nodes, self.history_ = nodes, history
         self.labels_ = None if nodes.labels is None else list(nodes.labels)
         self.encoder_, self.validation_scores_, self.status_ = outcome.kind, outcome.scores, outcome.status
@@ -365,6 +372,8 @@ class LinkPredictor(BaseEstimator):
             n_iter=int(sum(entries[-1]["epoch"] for entries in history.values() if entries)),
             status=self.status_,
             message=f"Link predictor, encoder {self.encoder_!r}.",
+            provenance=facts,
+            alpha_source="fitted" if self.alpha == "auto" else "given",
         )
 
     def _positions(self, pairs: Any) -> Integers:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.errors import MissingExtraError
+from finsler.solvers.drift import upright
 
 try:
     import torch
@@ -239,7 +240,7 @@ class FittedModel:
 
     @classmethod
     def of(cls, model: LinkModel, places: Places) -> FittedModel:
-        """Take places and decoder out of PyTorch."""
+        """Take places and decoder out of PyTorch, and put the map into the frame that all maps are given in."""
         points = places.points.detach().cpu().numpy().astype(np.float64)
         radii = np.zeros((len(points), 2))
         if places.radii is not None:
@@ -247,10 +248,9 @@ class FittedModel:
         decoder = model.decoder
         numbers = (decoder.alpha(), decoder.log_radius.exp(), decoder.log_temperature.exp())
         alpha, radius, temperature = (float(number.detach()) for number in numbers)
-        points -= points.mean(axis=0)
-        if alpha < 0:  # the same distances, upside down
-            points[:, -1] *= -1
-        return cls(points, radii, abs(alpha), radius, temperature)
+        omega = np.zeros(points.shape[1])
+        omega[-1] = alpha
+        return cls(upright(points, omega)[0], radii, abs(alpha), radius, temperature)
 
     def logits(self, pairs: Integers) -> Array:
         """Logits of arcs from the first to the second node of each pair."""
