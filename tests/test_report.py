@@ -14,7 +14,7 @@ from finsler import report as module
 from finsler.data.matrix import as_dissimilarities
 from finsler.datasets import make_city
 from finsler.errors import InputError
-from finsler.geometry import asymmetry, heights, pairs
+from finsler.geometry import heights, pairs
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.distances import graph_distances
 from finsler.models import compare_models
@@ -26,13 +26,13 @@ from helpers import known_pairs, random_dissimilarities
 CYCLE = np.array([[0.0, 3.0, 1.0], [1.0, 0.0, 3.0], [3.0, 1.0, 0.0]])  # A = 1 all the way round.
 
 
-@pytest.fixture(params=["default", "small tiles", "matrix-free"])
+@pytest.fixture(params=["default", "dense", "sparse"])
 def path(request, monkeypatch):
     """Each way through the code that depends on size."""
     if request.param != "default":
         monkeypatch.setattr(pairs, "BLOCK", 7)
-    if request.param == "matrix-free":
-        monkeypatch.setattr(heights, "SPARSE_PAIRS", 0)
+        monkeypatch.setattr(pairs, "CELLS", 50)
+        monkeypatch.setattr(heights, "DENSE", 0.0 if request.param == "dense" else 1.0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -176,7 +176,7 @@ def test_triangles_in_chunks():
 def test_sampled_ratios(monkeypatch):
     D, _ = random_dissimilarities(150, 10)
     full = asymmetry_report(D).ratio_quantiles
-    monkeypatch.setattr(asymmetry, "RATIO_SAMPLE", 2_000)
+    monkeypatch.setattr(pairs, "RATIOS", 4_000)
     part = asymmetry_report(D).ratio_quantiles
     assert part[1.0] == full[1.0]  # The largest is never sampled.
     assert part[0.5] != full[0.5]

@@ -16,18 +16,11 @@ import numpy as np
 from finsler._runtime import thread_count
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
-from finsler.geometry.asymmetry import (
-    QUANTILES,
-    RATIO_SAMPLE,
-    gradient_share,
-    ratio_quantiles,
-    symmetric_below,
-    triangles,
-)
+from finsler.geometry.asymmetry import FEWEST_ROWS, Triangles, gradient_share, is_symmetric, triangles
 from finsler.geometry.components import graph_components
-from finsler.geometry.estimates import FEWEST_ROWS, Estimate, RowSurvey, gradient_share_of_rows, survey_rows
+from finsler.geometry.estimates import Estimate
 from finsler.geometry.heights import heights_of_rows, solve_heights
-from finsler.geometry.pairs import Array, Pairs, Rows, Survey, components, strongly_connected, survey
+from finsler.geometry.pairs import Array, Pairs, Rows, components, strongly_connected, survey
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES
 from finsler.graphs.paths import shortest_paths
@@ -39,6 +32,7 @@ SYMMETRIC = 1e-6
 MOSTLY_GRADIENT = 0.5
 # Share of triangles with a shorter detour from which D looks like similarities or flows.
 DOUBTFUL = 0.1
+QUANTILES = (0.5, 0.9, 0.99, 1.0)  # of the ratios of the two directions
 SAMPLE = 50  # rows looked at of a graph too large for all
 
 
@@ -290,17 +284,7 @@ def asymmetry_report(
     else:
         checked = as_dissimilarities(data, weights, labels=labels, missing="mask", diagonal=diagonal)
         found = _look_at_matrix(checked, sample, seed, n_jobs)
-    pairs, names = found.pairs, found.labels
-    facts = _of_rows(pairs, names, seed) if isinstance(pairs, Rows) else _of_pairs(pairs, names, seed, most)
-    return AsymmetryReport(
-        n_points=len(names),
-        n_rows=len(pairs.sources) if isinstance(pairs, Rows) else None,
-        component_sizes=tuple(np.sort(np.bincount(found.groups))[::-1].tolist()),
-        strongly_connected=found.strong,
-        labels=names,
-        random_state=seed,
-        **facts,
-    )
+    return _report(*found, seed, most)
 
 
 class _LookedAt(NamedTuple):
@@ -329,9 +313,11 @@ def _look_at_graph(
 
 def _look_at_matrix(data: Dissimilarities, sample: int | None, seed: int, n_jobs: int | None) -> _LookedAt:
     pairs, k = Pairs.of(data.matrix, data.weights, n_jobs), _rows_to_draw(sample, data.n_points)
-    drawn = None if k is None else np.sort(np.random.default_rng(seed).choice(pairs.n, k, replace=False))
-    names = data.labels or list(range(pairs.n))
-    groups, strong = components(pairs, "either"), strongly_connected(pairs)
+    drawn = (
+        None if k is None else np.sort(np.random.default_rng(seed).choice(pairs.n_points, k, replace=False))
+    )
+    names = data.labels or list(range(pairs.n_points))
+    groups, strong = components(pairs), strongly_connected(pairs)
     return _LookedAt(pairs if drawn is None else pairs.rows(drawn), names, groups, strong)
 
 
@@ -341,68 +327,46 @@ def _rows_to_draw(sample: int | None, n: int) -> int | None:
     return k if k < n else None
 
 
-def _of_pairs(pairs: Pairs, labels: list[Any], seed: int, max_triangles: int) -> dict[str, Any]:
-    """What all pairs tell."""
-    n, found = pairs.n, survey(pairs)
-    heights = solve_heights(pairs, found)
-    asymmetry = None if not found.both else found.skew / found.total if found.total > 0 else 0.0
-    defined = asymmetry is not None and asymmetry > symmetric_below(pairs.rounding)
-    seen = triangles(pairs, max_triangles, seed)
+def _report(
+    pairs: Pairs | Rows, labels: list[Any], groups: Array, strong: bool, seed: int, most: int
+) -> AsymmetryReport:
+    """Say what all pairs tell, or those of some rows, which stand for all."""
+    found, sampled = survey(pairs, seed), isinstance(pairs, Rows)
+    asymmetry = Estimate(0.0) if found.both and found.asymmetry.value is None else found.asymmetry
+    heights = heights_of_rows(pairs)[0] if isinstance(pairs, Rows) else solve_heights(pairs, found)
+    share = Estimate(None, None) if is_symmetric(found, pairs) else gradient_share(pairs, found, heights)
+    estimates = {"known_share": found.known_share, "asymmetry": asymmetry, "gradient_share": share}
+    quantiles = np.quantile(found.ratios, QUANTILES).tolist() if len(found.ratios) else []
+    i, j, there, back = found.widest
+    widest = {"from": labels[i], "to": labels[j], "there": there, "back": back}
+    seen = Triangles() if isinstance(pairs, Rows) else triangles(pairs, most, seed)
     worst = None
     if seen.worst is not None:
         worst = {name: labels[i] for name, i in zip(("from", "via", "to"), seen.worst, strict=True)}
         worst.update(direct=seen.direct, detour=seen.detour, excess=seen.direct - seen.detour)
-    i, j = found.widest
-    return {
-        **_counts(found, n * (n - 1)),
-        "asymmetry": asymmetry,
-        "gradient_share": gradient_share(found, heights) if defined else None,
-        "errors": {},
-        "ratio_quantiles": ratio_quantiles(pairs, found, seed),
-        "triangle_violations": seen.violated,
-        "triangles_checked": seen.checked,
-        "triangles_sampled": seen.sampled,
-        "worst_triangle": worst,
-        "most_asymmetric": _widest(labels, i, j, float(pairs.D[i, j]), float(pairs.D[j, i])),
-        "heights": heights,
-    }
-
-
-def _of_rows(rows: Rows, labels: list[Any], seed: int) -> dict[str, Any]:
-    """What the pairs from and to some points tell, which stand for all."""
-    found, share = survey_rows(rows, RATIO_SAMPLE, seed), Estimate(None, None)
-    asymmetry = found.asymmetry
-    if found.both and asymmetry.value is None:  # All of them are zero.
-        asymmetry = Estimate(0.0)
-    if asymmetry.value is not None and asymmetry.value > symmetric_below(rows.rounding):
-        share = gradient_share_of_rows(rows)
-    estimates = {"known_share": found.known_share, "asymmetry": asymmetry, "gradient_share": share}
-    quantiles = np.quantile(found.ratios, QUANTILES).tolist() if len(found.ratios) else []
-    return {
-        **_counts(found, found.looked_at),
-        "asymmetry": asymmetry.value,
-        "gradient_share": share.value,
-        "errors": {name: error for name, (_, error) in estimates.items() if error is not None},
-        "ratio_quantiles": dict(zip(QUANTILES, quantiles, strict=False)),
-        "most_asymmetric": _widest(labels, *found.widest),
-        "heights": heights_of_rows(rows)[0],
-    }
-
-
-def _counts(found: Survey | RowSurvey, looked_at: int) -> dict[str, int]:
-    missing = looked_at - found.known - found.unreachable
-    return {
-        "n_looked_at": looked_at,
-        "n_pairs": found.known,
-        "missing": missing,
-        "unreachable": found.unreachable,
-        "one_way": found.one_way,
-    }
-
-
-def _widest(labels: list[Any], i: int, j: int, there: float, back: float) -> dict[str, Any] | None:
-    """Pair of the largest difference, unless there is none."""
-    return {"from": labels[i], "to": labels[j], "there": there, "back": back} if there > back else None
+    return AsymmetryReport(
+        n_points=len(labels),
+        n_rows=len(found.flow) if sampled else None,
+        n_looked_at=found.looked_at,
+        n_pairs=found.known,
+        missing=found.looked_at - found.known - found.unreachable,
+        unreachable=found.unreachable,
+        one_way=found.one_way,
+        component_sizes=tuple(np.sort(np.bincount(groups))[::-1].tolist()),
+        strongly_connected=strong,
+        asymmetry=asymmetry.value,
+        gradient_share=share.value,
+        errors={name: e for name, (_, e) in estimates.items() if sampled and e is not None},
+        ratio_quantiles=dict(zip(QUANTILES, quantiles, strict=False)),
+        triangle_violations=seen.violated,
+        triangles_checked=seen.checked,
+        triangles_sampled=seen.sampled,
+        worst_triangle=worst,
+        most_asymmetric=widest if there > back else None,
+        heights=heights,
+        labels=labels,
+        random_state=seed,
+    )
 
 
 def _percent(share: float) -> str:

@@ -21,13 +21,13 @@ def least_squares(i, j, A, c, n, ridge=0.0):
     return np.linalg.lstsq(matrix, goals, rcond=1e-12)[0]
 
 
-@pytest.fixture(params=["default", "small tiles", "matrix-free"])
+@pytest.fixture(params=["default", "dense", "sparse"])
 def path(request, monkeypatch):
     """Each way through the code that depends on size."""
     if request.param != "default":
         monkeypatch.setattr(pairs, "BLOCK", 7)
-    if request.param == "matrix-free":
-        monkeypatch.setattr(heights, "SPARSE_PAIRS", 0)
+        monkeypatch.setattr(pairs, "CELLS", 50)
+        monkeypatch.setattr(heights, "DENSE", 0.0 if request.param == "dense" else 1.0)
 
 
 @pytest.mark.usefixtures("path")
@@ -103,7 +103,7 @@ def test_a_long_chain_is_solved_accurately():
 def test_rounding_outside_the_range_of_the_laplacian_is_left_alone(seed, monkeypatch):
     # Once the heights are solved to rounding, what is left does not sum to 0, which no heights can make up for:
     # conjugate gradients broke down on that sum, and ran on without an end in sight at N = 5000.
-    monkeypatch.setattr(heights, "SPARSE_PAIRS", 0)
+    monkeypatch.setattr(heights, "DENSE", 0.0)
     rng = np.random.default_rng(seed)
     D, _ = rng.random((20, 20)) + 1, rng.random((20, 20))
     W = 10.0 ** rng.uniform(-8, 0, (20, 20))

@@ -8,20 +8,19 @@ must miss.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from finsler.geometry.estimates import gradient_share_of_rows, missed_by_rows, one_minus, ratio_of_rows
-from finsler.geometry.heights import solve_heights, times_laplacian
+from finsler.geometry.estimates import Estimate, one_minus, ratio_of_rows
+from finsler.geometry.heights import heights_of_rows, solve_heights
 from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
 from finsler.geometry.shown import AsymmetryShown
 
 # A detour must be shorter by more than this, relatively, and than rounding.
 TRIANGLE_TOLERANCE = 1e-9
-QUANTILES = (0.5, 0.9, 0.99, 1.0)
-# Pairs that enter the quantiles.
-RATIO_SAMPLE = 2_000_000
+FEWEST_ROWS = 4  # so that heights can be fitted to half of the rows and tried on the others
 
 
 def asymmetry_shown(
@@ -47,80 +46,88 @@ def asymmetry_shown(
     >>> asymmetry_shown([[0, 3, 5], [1, 0, 3], [1, 1, 0]], None, [0, 0.5, 1])
     AsymmetryShown(share=0.75, error=0.0, n_rows=None, available=1.0)
     """
-    pairs, shown = Pairs.of(D, weights, n_jobs), np.asarray(shown, dtype=float)
-    if rows is not None:
-        return shown_by_rows(pairs.rows(np.asarray(rows)), shown)
-    found = survey(pairs)
-    if found.skew <= symmetric_below(pairs.rounding) * found.total:
-        return AsymmetryShown(None)
-    if shown.ndim == 1:  # sum c (A - a)^2 = sum c A^2 - 4 h . flow + 2 h . L h
-        share = 2 * float(shown @ (2 * found.flow - times_laplacian(pairs, found, shown))) / found.skew
-        return AsymmetryShown(share, available=gradient_share(found, solve_heights(pairs, found)))
-    parts = pairs.map(lambda start, stop: missed_by_rows(pairs.rows(slice(start, stop)), shown))
-    missed, squares = np.concatenate(parts, axis=1).sum(axis=1).tolist()
-    return AsymmetryShown(1 - missed / squares)
+    pairs = Pairs.of(D, weights, n_jobs)
+    return shown_by(pairs if rows is None else pairs.rows(np.asarray(rows)), np.asarray(shown, dtype=float))
 
 
-def shown_by_rows(rows: Rows, heights: Array) -> AsymmetryShown:
-    """`asymmetry_shown`, from some rows."""
-    share = one_minus(ratio_of_rows(*missed_by_rows(rows, heights), rows.n_points))
-    best = gradient_share_of_rows(rows).value
-    n_rows = None if rows.complete else len(rows.sources)
-    if share.value is None:
-        return AsymmetryShown(None, None, n_rows)
+def shown_by(data: Pairs | Rows, shown: Array) -> AsymmetryShown:
+    """`asymmetry_shown`, of all pairs or of those of some rows."""
+    found = survey(data)
+    some = isinstance(data, Rows) and not data.complete
+    n_rows = len(found.flow) if some else None
+    if is_symmetric(found, data):
+        return AsymmetryShown(None, None if some else 0.0, n_rows)
+    missed, squares = np.concatenate(data.map(partial(missed_by_rows, shown=shown)), axis=1)
+    share = one_minus(ratio_of_rows(missed, squares, data.n_points))
+    best = None if shown.ndim > 1 else gradient_share(data, found).value
     return AsymmetryShown(*share, n_rows, None if best is None else min(1.0, max(0.0, best)))
 
 
-def symmetric_below(rounding: float) -> float:
-    """Asymmetry up to which the skew part is the rounding of D, and its shares are noise."""
-    return (16 * rounding) ** 2
+def missed_by_rows(rows: Rows, shown: Array) -> tuple[Array, Array]:
+    """For each row ``sum c (A - a)^2`` and ``sum c A^2``, where A is the skew part and a what is shown of it."""
+    missed, squares = np.zeros(len(rows.sources)), np.zeros(len(rows.sources))
+    i = rows.sources
+    for j, A, c in rows.skew():
+        a = shown[j] - shown[i, None] if shown.ndim == 1 else (shown[i, j] - shown[j, i].T) / 2
+        missed += (c * (A - a) ** 2).sum(axis=1)
+        squares += (c * A**2).sum(axis=1)
+    return missed, squares
 
 
-def gradient_share(found: Survey, heights: Array) -> float:
-    """Share of the skew part that its heights show. ``L h = flow``, so ``sum c (h_j - h_i)^2`` is ``2 h . flow``."""
-    return min(1.0, max(0.0, 2 * float(heights @ found.flow) / found.skew))
+def is_symmetric(found: Survey, data: Pairs | Rows) -> bool:
+    """Whether the skew part is nothing but the rounding of the data, so that its shares are noise."""
+    asymmetry = found.asymmetry.value
+    return asymmetry is None or asymmetry <= (16 * rounding(data)) ** 2
 
 
-def ratio_quantiles(pairs: Pairs, found: Survey, random_state: int) -> dict[float, float]:
-    """Quantiles of the ratio of the two directions; the largest is exact even where pairs are sampled."""
-    if found.positive == 0:
-        return {}
-    chance = RATIO_SAMPLE / (found.positive / 2)
+def rounding(data: Pairs | Rows) -> float:
+    """Relative rounding error of the values."""
+    values = data.D if isinstance(data, Pairs) else data.ahead
+    return float(np.finfo(values.dtype if values.dtype.kind == "f" else float).eps)
 
-    def task(start: int, stop: int) -> Array:
-        ratios = []
-        for columns, tile in pairs.tiles(start, stop, first=start):
-            keep = np.logical_and.reduce([a > 0 for a in tile])
-            if columns.start == start:
-                keep = np.triu(keep)
-            if chance < 1:
-                keep &= (
-                    np.random.default_rng([random_state, start, columns.start]).random(keep.shape) < chance
-                )
-            a, b = tile[0][keep], tile[1][keep]
-            ratios.append(np.maximum(a, b) / np.minimum(a, b))
-        return np.concatenate(ratios)
 
-    quantiles = np.quantile(np.concatenate(pairs.map(task)), QUANTILES[:-1]).tolist()
-    return dict(zip(QUANTILES, [*quantiles, found.ratio], strict=True))
+def gradient_share(data: Pairs | Rows, found: Survey, heights: Array | None = None) -> Estimate:
+    """Share of the skew part that the best heights show: what a map can show.
+
+    Of some rows: heights fitted to every other row are tried on the rows between, and the other way round, so that a
+    share that is due to chance comes out about 0, on either side of it.
+    """
+    if isinstance(data, Pairs):  # L h = flow, so sum c (h_j - h_i)^2 is 2 h . flow
+        heights = solve_heights(data, found) if heights is None else heights
+        return Estimate(min(1.0, max(0.0, 2 * float(heights @ found.flow) / found.skew)))
+    k = len(data.sources)
+    if data.complete:
+        return one_minus(ratio_of_rows(*missed_by_rows(data, heights_of_rows(data)[0]), k))
+    if k < FEWEST_ROWS:
+        return Estimate(None, None)
+    missed, squares = np.zeros(k), np.zeros(k)
+    for fold in (np.arange(k) % 2 == 0, np.arange(k) % 2 == 1):
+        h, group = heights_of_rows(data.only(~fold))
+        tried = data.only(fold)
+        i = tried.sources[:, None]
+        for j, A, c in tried.skew():
+            c = np.where(group[j] == group[i], c, 0.0)  # between groups the heights tell nothing
+            missed[fold] += (c * (A - (h[j] - h[i])) ** 2).sum(axis=1)
+            squares[fold] += (c * A**2).sum(axis=1)
+    return one_minus(ratio_of_rows(missed, squares, data.n_points))
 
 
 class Triangles(NamedTuple):
     """Ordered triples i, j, k of points, and in how many of them the detour by j is shorter than the way from i to k."""
 
-    violated: float | None  #: Share of them; None if there is none whose three values are known.
-    checked: int
-    sampled: bool  #: If not, all were looked at.
-    worst: tuple[int, int, int] | None  #: Where the detour saves most.
+    violated: float | None = None  #: Share of them; None if there is none whose three values are known.
+    checked: int = 0
+    sampled: bool = False  #: If not, all were looked at.
+    worst: tuple[int, int, int] | None = None  #: Where the detour saves most.
     direct: float = 0.0
     detour: float = 0.0
 
 
 def triangles(pairs: Pairs, most: int, random_state: int) -> Triangles:
     """Look for shorter detours in all ordered triples if there are no more than ``most``, else in so many of them."""
-    n, rng, chunk = pairs.n, np.random.default_rng(random_state), 1_000_000
+    n, rng, chunk = pairs.n_points, np.random.default_rng(random_state), 1_000_000
     triples = n * (n - 1) * (n - 2)
-    tolerance = 1 + max(TRIANGLE_TOLERANCE, 4 * pairs.rounding)
+    tolerance = 1 + max(TRIANGLE_TOLERANCE, 4 * rounding(pairs))
     checked = violated = 0
     largest, worst, direct_and_detour = 0.0, None, (0.0, 0.0)
     for start in range(0, min(triples, most), chunk):
@@ -131,8 +138,8 @@ def triangles(pairs: Pairs, most: int, random_state: int) -> Triangles:
         j += j >= i
         k += k >= np.minimum(i, j)
         k += k >= np.maximum(i, j)
-        (direct, p), (first, q), (second, r) = pairs.at(i, k), pairs.at(i, j), pairs.at(j, k)
-        known, detour = (p > 0) & (q > 0) & (r > 0), first + second
+        known = pairs.known(i, k) & pairs.known(i, j) & pairs.known(j, k)
+        direct, detour = pairs.D[i, k].astype(float), pairs.D[i, j].astype(float) + pairs.D[j, k]
         excess = np.zeros(size)
         np.subtract(direct, detour, out=excess, where=known & (direct > tolerance * detour))
         checked += int(known.sum())

@@ -25,12 +25,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from finsler.geometry.components import graph_components
-from finsler.geometry.pairs import Array, Pairs, Rows, Survey, components, harmonic, survey
-from finsler.kernels import asymmetry as kernels
+from finsler.geometry.components import graph_components, matrix_components
+from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
 
-# Pairs a point up to which the Laplacian is kept in memory.
-SPARSE_PAIRS = 512
+DENSE = 0.25  # share of the pairs known both ways from which their weights are kept as a dense matrix
 # Relative residual of the heights to stop at, and how many times more goes without a warning.
 SOLVED, SILENT = 1e-14, 1e3
 
@@ -65,31 +63,12 @@ def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) 
 
 def solve_heights(pairs: Pairs, found: Survey) -> Array:
     """Solve L(c) h = flow, with mean 0 on each component of the pairs known both ways."""
-    n = pairs.n
+    n = pairs.n_points
     if found.uniform:  # The closed form A.mean(axis=0).
-        return found.flow / (n * found.most) if n > 1 else found.flow
-    if found.both <= 2 * SPARSE_PAIRS * n:
-        weights = sparse.vstack(pairs.map(partial(_weight_rows, pairs)), format="csr")
-        return solve_laplacian(weights, found.flow)
-    multiply = partial(times_laplacian, pairs, found)
-    return _solve(multiply, found.flow, found.degree, components(pairs, "both"), SOLVED, 1000)
-
-
-def times_laplacian(pairs: Pairs, found: Survey, x: Array) -> Array:
-    """Multiply L(c) x from the tiles, each read once for both of its blocks of points."""
-    if found.uniform:
-        return found.most * (pairs.n * x - x.sum())
-    x = np.ascontiguousarray(x)
-
-    def task(start: int, stop: int) -> Array:
-        part = np.zeros(pairs.n)
-        for columns, tile in pairs.tiles(start, stop, first=start):
-            if columns.start == start:  # Here each pair comes twice.
-                tile[2] = np.triu(tile[2])
-            kernels.laplacian(*tile[2:], x[start:stop], x[columns], part[start:stop], part[columns])
-        return part
-
-    return np.sum(pairs.map(task), axis=0)
+        return found.flow / (n * found.c_range[1]) if n > 1 else found.flow
+    dense = found.both > DENSE * n * n
+    blocks: Any = pairs.map(partial(_weight_rows, dense=dense))
+    return solve_laplacian(np.vstack(blocks) if dense else sparse.vstack(blocks, format="csr"), found.flow)
 
 
 def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
@@ -115,7 +94,7 @@ def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
         flow += share @ arriving[there]
     h, group = np.zeros(n), np.full(n, -1)
     h[sources] = solve_laplacian(weights, flow + arriving[sources])
-    group[sources] = graph_components(sparse.csr_array(weights))
+    group[sources] = matrix_components(weights)
     for there, _, c in rows.skew():
         outer = np.flatnonzero((place[there] < 0) & (degree[there] > 0))
         at = there.start + outer
@@ -147,14 +126,20 @@ def solve_laplacian(weights: Any, flow: Array, *, ridge: float = 0.0, tol: float
     Without ridge the heights have the mean 0 on each component.
     """
     degree = np.asarray(weights.sum(axis=1)).ravel() + ridge
-    group = None if ridge else graph_components(sparse.csr_array(weights))
-    return _solve(lambda x: degree * x - weights @ x, flow, degree, group, tol, max(10 * len(flow), 1000))
+    group = (
+        None
+        if ridge
+        else graph_components(weights)
+        if sparse.issparse(weights)
+        else matrix_components(weights)
+    )
+    return _solve(lambda x: degree * x - weights @ x, flow, degree, group, tol)
 
 
-def _weight_rows(pairs: Pairs, start: int, stop: int) -> sparse.csr_array:
+def _weight_rows(rows: Rows, dense: bool) -> Any:
     """Weights c of a block of rows."""
-    tiles = (harmonic(*tile[2:]) for _, tile in pairs.tiles(start, stop))
-    return sparse.hstack([sparse.csr_array(c) for c in tiles], format="csr")
+    c = np.hstack([c for _, _, c in rows.skew()])
+    return c if dense else sparse.csr_array(c)
 
 
 def _solve(
@@ -163,7 +148,6 @@ def _solve(
     degree: Array,
     group: Array | None,
     tol: float,
-    patience: int,
 ) -> Array:
     """Solve by conjugate gradients, scaled so that points of small weight are served as well.
 
@@ -180,7 +164,7 @@ def _solve(
     h, left = np.zeros(n), without_mean(flow / degree, degree)  # What is left is kept in units of heights.
     first = size = float(np.abs(left).max())
     while size > tol * first:
-        step = scale * cg(scaled, left / scale, rtol=1e-5, atol=0.0, maxiter=patience)[0]
+        step = scale * cg(scaled, left / scale, rtol=1e-5, atol=0.0, maxiter=max(10 * n, 1000))[0]
         better = without_mean(h + step, np.ones(n))
         still = without_mean((flow - multiply(better)) / degree, degree)
         sizes = float(np.abs(still).max()), float(np.linalg.norm(still / scale))

@@ -1,4 +1,4 @@
-"""Ordered pairs of points: read by tiles or by rows, summed up in one pass, and followed from point to point.
+"""Ordered pairs of points, all or those of some rows: counted and summed in one pass, and followed from point to point.
 
 All of it works on checked arrays, see :mod:`finsler.data.matrix`: from row to column, weight 0 for unknown. Whatever is
 NaN, infinite or a bound (negative) counts as unknown, too, and the diagonal is never looked at.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import frexp
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 from finsler import _runtime as runtime
 from finsler.errors import InputError
 from finsler.geometry.components import Linked, linked_components, reached
-from finsler.kernels import asymmetry as kernels
+from finsler.geometry.estimates import Array, Estimate, ratio_of_rows
 
 T = TypeVar("T")
-Array = NDArray[Any]
+Part = tuple[Array, Array, Array, Array, tuple[int, int, float, float]]
 
-# Points on the side of a tile. It fits in a core's cache; a power of 2 would transpose slowly.
-BLOCK = 248
-CELLS = 1 << 20  # pairs of some rows looked at in one go, which bounds the memory
+BLOCK = 64  # rows that a thread takes at a time
+CELLS = 1 << 16  # pairs of some rows looked at in one go: they stay in a core's cache
+RATIOS = 2_000_000  # pairs at most that enter the quantiles of ratios
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of checked data, read by tiles. `unit`, a power of 2, brings their weights to about 1."""
+    """All pairs of checked data. `unit`, a power of 2, brings their weights to about 1."""
 
     D: Array
     W: Array | None
@@ -50,45 +50,25 @@ class Pairs:
         return cls(D, W, 2.0 ** min(frexp(largest)[1], 1023), n_jobs)
 
     @property
-    def n(self) -> int:
+    def n_points(self) -> int:
         """Number of points."""
         return len(self.D)
 
-    @property
-    def rounding(self) -> float:
-        """Relative rounding error of the values."""
-        return float(np.finfo(self.D.dtype if self.D.dtype.kind == "f" else float).eps)
-
-    def at(self, i: Any, j: Any) -> tuple[Array, Array]:
-        """Values and weights from i to j, for whatever indexes an array; weight 0 is unknown."""
-        d = np.asarray(self.D[i, j], dtype=np.float64)
-        with np.errstate(invalid="ignore"):  # The diagonal may hold anything.
-            w = (np.isfinite(d) & (d >= 0)).astype(np.float64)
-            return d, w if self.W is None else w * (self.W[i, j] / self.unit)
-
-    def tiles(self, start: int, stop: int, first: int = 0) -> Iterator[tuple[slice, list[Array]]]:
-        """Columns, and [values there, back, weights there, back], of a block of rows; the diagonal is 0."""
-        rows = slice(start, stop)
-        for left in range(first, self.n, BLOCK):
-            columns = slice(left, min(left + BLOCK, self.n))
-            (d_there, w_there), (d_back, w_back) = self.at(rows, columns), self.at(columns, rows)
-            tile = [np.array(a, order="C") for a in (d_there, d_back.T, w_there, w_back.T)]
-            if left == start:
-                for a in tile:
-                    np.fill_diagonal(a, 0.0)
-            yield columns, tile
+    def known(self, i: Any, j: Any) -> NDArray[np.bool_]:
+        """Whether the way from i to j is known, for whatever indexes an array."""
+        d = self.D[i, j]
+        finite = np.isfinite(d) & (d >= 0)
+        return finite if self.W is None else finite & (self.W[i, j] > 0)
 
     def rows(self, points: Any) -> Rows:
         """All pairs of some points, both ways; a slice of them, or their numbers."""
-        everyone = slice(None)
-        (ahead, w), (back, v) = self.at(points, everyone), self.at(everyone, points)
-        return Rows(np.arange(self.n)[points], ahead, back.T, (w, v.T), self.rounding)
+        weights = None if self.W is None else (self.W[points] / self.unit, self.W[:, points].T / self.unit)
+        return Rows(np.arange(self.n_points)[points], self.D[points], self.D[:, points].T, weights)
 
-    def map(self, task: Callable[[int, int], T]) -> list[T]:
-        """Run ``task(start, stop)`` on the blocks of rows, with threads."""
-        return runtime.map_blocks(
-            lambda _, *block: task(*block), [*range(0, self.n, BLOCK), self.n], self.n_jobs
-        )
+    def map(self, task: Callable[[Rows], T]) -> list[T]:
+        """Run ``task(rows)`` on blocks of rows, with threads."""
+        edges = [*range(0, self.n_points, BLOCK), self.n_points]
+        return runtime.map_blocks(lambda _, *block: task(self.rows(slice(*block))), edges, self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +85,12 @@ class Rows:
         From each point to the source.
     weights : pair of ndarrays of shape (k, n), optional
         Weights ahead and back; 1 by default.
-    rounding : float
-        Relative rounding error of the values.
     """
 
     sources: Array
     ahead: Array
     back: Array
     weights: tuple[Array, Array] | None = None
-    rounding: float = float(np.finfo(float).eps)
 
     @property
     def n_points(self) -> int:
@@ -128,10 +105,17 @@ class Rows:
     def only(self, which: NDArray[np.bool_]) -> Rows:
         """Keep some of the rows."""
         weights = None if self.weights is None else (self.weights[0][which], self.weights[1][which])
-        return Rows(self.sources[which], self.ahead[which], self.back[which], weights, self.rounding)
+        return Rows(self.sources[which], self.ahead[which], self.back[which], weights)
+
+    def map(self, task: Callable[[Rows], T]) -> list[T]:
+        """Run ``task(rows)`` on these rows: as `Pairs.map`, for what does not care which of the two it looks at."""
+        return [task(self)]
 
     def blocks(self) -> Iterator[tuple[slice, list[Array]]]:
-        """Points, and values [ahead, back] and weights [ahead, back] of the rows there; 0 for unknown."""
+        """Points, and values [ahead, back] and weights [ahead, back] of the rows there.
+
+        Where the weight is 0 the value is 0, too, or inf if there is no way.
+        """
         step = max(1, CELLS // max(len(self.sources), 1))
         for start in range(0, self.n_points, step):
             there = slice(start, min(start + step, self.n_points))
@@ -139,12 +123,12 @@ class Rows:
             values, weights = [], []
             for k, side in enumerate((self.ahead, self.back)):
                 d = np.array(side[:, there], dtype=float)
-                known = np.isfinite(d) & (d >= 0)
-                known[own, self.sources[own] - start] = False
-                w = known.astype(float)
+                d[own, self.sources[own] - start] = np.nan
+                d[d < 0] = np.inf
+                w = np.isfinite(d).astype(float)
                 if self.weights is not None:
-                    w = np.where(known, self.weights[k][:, there], 0.0)
-                d[w == 0] = 0.0
+                    w = np.where(w > 0, self.weights[k][:, there], 0.0)
+                d[(w == 0) & (d != np.inf)] = 0.0
                 values.append(d)
                 weights.append(w)
             yield there, values + weights
@@ -153,7 +137,7 @@ class Rows:
         """Points, and the skew part ``(ahead - back) / 2`` and its weights c there; 0 unless both ways are known."""
         for there, (ahead, back, w, v) in self.blocks():
             c = harmonic(w, v)
-            yield there, np.where(c > 0, (ahead - back) / 2, 0.0), c
+            yield there, np.subtract(ahead, back, out=np.zeros_like(c), where=c > 0) / 2, c
 
 
 def harmonic(w: Array, v: Array) -> Array:
@@ -162,83 +146,109 @@ def harmonic(w: Array, v: Array) -> Array:
     return 2 * w * np.divide(v, both, out=np.zeros_like(both), where=both > 0)
 
 
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """Counts and sums over ordered pairs, weights in units of `Pairs`; c is the harmonic mean of a pair's two weights."""
+class Survey(NamedTuple):
+    """What pairs tell. Counts are of the pairs looked at, each counted once; c is the harmonic mean of two weights."""
 
+    looked_at: int  #: Ordered pairs.
     known: int
     unreachable: int
-    one_way: int  #: Known, but not the way back.
-    both: int  #: Known both ways, as are all the pairs below.
-    positive: int  #: Both values are positive.
-    skew: float  #: Sum of c A^2.
-    total: float  #: Sum of w D^2.
-    least: float  #: The least c.
-    most: float  #: The largest c.
-    ratio: float  #: The largest ratio of the two directions.
-    gap: float  #: The largest D_ij - D_ji.
-    widest: tuple[int, int]  #: The points i and j of that gap.
-    flow: Array  #: Sum over i of c_ij A_ij, what runs into each point.
-    degree: Array  #: Sum over i of c_ij.
+    one_way: int  #: Unordered pairs known one way only.
+    both: int  #: Ordered pairs known both ways, as are all those below.
+    known_share: Estimate
+    asymmetry: Estimate  #: Sum of c A^2 over that of w D^2.
+    skew: float  #: Sum of c A^2 over all rows looked at.
+    flow: Array  #: For each row, the sum of c A that runs into its point.
+    c_range: tuple[float, float]  #: The least and the largest c.
+    ratios: Array  #: The larger over the smaller of the two directions; of `RATIOS` pairs at most, the largest among them.
+    widest: tuple[int, int, float, float]  #: Pair of the largest difference: from, to, there and back.
 
     @property
     def uniform(self) -> bool:
         """Whether all pairs are known both ways and weigh the same."""
         n = len(self.flow)
-        return self.both == n * (n - 1) and (self.least == self.most or n < 2)
+        return self.both == n * (n - 1) and (self.c_range[0] == self.c_range[1] or n < 2)
 
 
-def survey(pairs: Pairs) -> Survey:
-    """Take every sum over pairs in one pass."""
-    flow, degree = np.zeros(pairs.n), np.zeros(pairs.n)
+def survey(data: Pairs | Rows, random_state: int = 0) -> Survey:
+    """Count and sum pairs in one pass, all or those of some rows."""
+    n = data.n_points
+    k = n if isinstance(data, Pairs) else len(data.sources)
+    inner = np.full(n, isinstance(data, Pairs))
+    if isinstance(data, Rows):
+        inner[data.sources] = True
+    chance = RATIOS / (k * n)
 
-    def task(start: int, stop: int) -> list[list[float]]:
-        rows = []
-        for columns, tile in pairs.tiles(start, stop):
-            *sums, i, j = kernels.survey(*tile, flow[start:stop], degree[start:stop])
-            rows.append([*sums, start + i, columns.start + j])
-        return rows
+    def look(rows: Rows) -> Part:
+        return _look_at(rows, inner, chance, np.random.default_rng([random_state, int(rows.sources[0])]))
 
-    tiles = np.concatenate(pairs.map(task))
-    known, unreachable, one_way, both, positive = tiles[:, :5].sum(axis=0).astype(int).tolist()
-    skew, total = tiles[:, 5:7].sum(axis=0).tolist()
-    most, ratio = tiles[:, 8:10].max(axis=0).tolist()
-    gap, i, j = tiles[tiles[:, 10].argmax(), 10:].tolist()
+    counts, sums, extremes, ratios, widest = zip(*data.map(look), strict=True)
+    known, skew, total, flow = np.concatenate(sums, axis=1)
+    n_known, n_endless, n_both = (round(count) for count in np.sum(counts, axis=0).tolist())
+    least, most, ratio = np.min(extremes, axis=0).tolist()
     return Survey(
-        known=known,
-        unreachable=unreachable,
-        one_way=one_way,
-        both=both,
-        positive=positive,
-        skew=skew,
-        total=total,
-        least=float(tiles[:, 7].min()),
-        most=most,
-        ratio=ratio,
-        gap=gap,
-        widest=(int(i), int(j)),
-        flow=flow,
-        degree=degree,
+        looked_at=k * (n - 1) + k * (n - k),
+        known=n_known,
+        unreachable=n_endless,
+        one_way=n_known - n_both,
+        both=n_both,
+        known_share=ratio_of_rows(known, np.full(k, max(n - 1, 1)), n),
+        asymmetry=ratio_of_rows(skew, total, n),
+        skew=float(skew.sum()),
+        flow=0.0 - flow,
+        c_range=(least, -most),
+        ratios=np.concatenate([*ratios, [-ratio] * (ratio < 0 and chance < 1)]),
+        widest=max(widest, key=lambda pair: pair[2] - pair[3]),
     )
+
+
+def _look_at(rows: Rows, inner: NDArray[np.bool_], chance: float, rng: np.random.Generator) -> Part:
+    """Counts; sums of each row; least c, and the largest c and ratio, negative; ratios; and the widest pair."""
+    counts, sums = np.zeros(3), np.zeros((4, len(rows.sources)))
+    extremes, ratios, widest = np.array([np.inf, 0.0, 0.0]), [], (0, 0, 0.0, 0.0)
+    for there, (ahead, back, w, v) in rows.blocks():
+        forth, to, both = w > 0, v > 0, (w > 0) & (v > 0)
+        twice = slice(None) if inner[there].all() else inner[there]  # Pairs among the sources come twice.
+        for k, mask in (0, forth), (0, to), (1, np.isinf(ahead)), (1, np.isinf(back)), (2, both), (2, both):
+            counts[k] += np.count_nonzero(mask) - np.count_nonzero(mask[:, twice]) / 2
+        c, skew = harmonic(w, v), np.subtract(ahead, back, out=np.zeros_like(w), where=both) / 2
+        ahead, back, pull = np.where(both, ahead, 0.0), np.where(both, back, 0.0), c * skew
+        sums[0] += (np.count_nonzero(forth, axis=1) + np.count_nonzero(to, axis=1)) / 2
+        sums[1] += np.einsum("ij,ij->i", pull, skew)
+        sums[2] += (np.einsum("ij,ij->i", w * ahead, ahead) + np.einsum("ij,ij->i", v * back, back)) / 2
+        sums[3] += pull.sum(axis=1)
+        s, t = np.unravel_index(np.argmax(np.abs(skew)), skew.shape)
+        if 2 * abs(skew[s, t]) > widest[2] - widest[3]:
+            i, j, d, e = int(rows.sources[s]), there.start + int(t), float(ahead[s, t]), float(back[s, t])
+            widest = (i, j, d, e) if d > e else (j, i, e, d)
+        keep = (ahead > 0) & (back > 0)
+        ratio = np.divide(ahead, back, out=np.ones_like(c), where=keep)
+        top = max(float(ratio.max()), 1 / float(ratio.min())) if keep.any() else 0.0
+        least = 1.0 if rows.weights is None else c.min(where=both, initial=np.inf)
+        extremes = np.minimum(extremes, [least, -c.max(), -top])
+        keep &= ~inner[there] | (np.arange(there.start, there.stop) > rows.sources[:, None])
+        if chance < 1:
+            keep &= rng.random(keep.shape, dtype=np.float32) < chance
+        ratios.append(np.maximum(ratio[keep], 1 / ratio[keep]))
+    return counts, sums, extremes, np.concatenate(ratios), widest
 
 
 def strongly_connected(pairs: Pairs) -> bool:
     """Whether every point reaches every other one along known ordered pairs."""
-    others = np.arange(1, pairs.n)
-    return all(len(reached(0, others, _linked(pairs, way))) == pairs.n for way in ("out", "in"))
+    others = np.arange(1, pairs.n_points)
+    return all(len(reached(0, others, _linked(pairs, way))) == pairs.n_points for way in ("out", "in"))
 
 
-def components(pairs: Pairs, way: str) -> Array:
-    """Number of each point's component, where pairs known in "either" direction, or in "both", connect."""
-    return linked_components(pairs.n, _linked(pairs, way))
+def components(pairs: Pairs) -> Array:
+    """Number of each point's component, where pairs known in either direction connect."""
+    return linked_components(pairs.n_points, _linked(pairs, "either"))
 
 
 def _linked(pairs: Pairs, way: str) -> Linked:
-    """Which of some points known pairs lead to from a point: "out", "in", "either" or "both" ways."""
+    """Which of some points known pairs lead to from a point: "out", "in" or "either" way."""
 
-    def linked(i: int, others: Array) -> Array:
-        there = pairs.at(i, others)[1] > 0 if way != "in" else np.ones(len(others), bool)
-        back = pairs.at(others, i)[1] > 0 if way != "out" else np.ones(len(others), bool)
-        return there | back if way == "either" else there & back
+    def linked(i: int, others: Array) -> NDArray[np.bool_]:
+        if way != "either":
+            return pairs.known(i, others) if way == "out" else pairs.known(others, i)
+        return pairs.known(i, others) | pairs.known(others, i)
 
     return linked

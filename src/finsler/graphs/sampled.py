@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from finsler._runtime import require_memory
 from finsler.errors import InputError, check_choice, check_count
-from finsler.geometry.asymmetry import AsymmetryShown, shown_by_rows
+from finsler.geometry.asymmetry import AsymmetryShown, shown_by
 from finsler.geometry.estimates import Estimate, ratio_of_rows
 from finsler.geometry.pairs import Rows
 from finsler.graphs.digraph import Digraph
@@ -96,7 +96,7 @@ def sample_rows(
     options.update(n_jobs=n_jobs, verbose=verbose)
     ahead = shortest_paths(graph, sources, **options)
     back = shortest_paths(graph, sources, reverse=True, **options)
-    return Rows(sources, ahead, back, None, float(np.finfo(np.float32).eps))
+    return Rows(sources, ahead, back)
 
 
 def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "uniform") -> SampledScores:
@@ -135,14 +135,15 @@ def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "unif
         e, a = np.sqrt((u**2).sum(axis=2)), u @ omega
         for d, D, known in ((e + a, ahead, known_ahead > 0), (e - a, back, known_back > 0)):
             known = known & ((D > 0) | (power == 0))
-            w = np.where(known, np.where(known, D, 1.0) ** -power, 0.0)
+            w, D = np.where(known, np.where(known, D, 1.0) ** -power, 0.0), np.where(known, D, 0.0)
             sums[:2] += (w * (d - D) ** 2).sum(axis=1), (w * D**2).sum(axis=1)
-        A = ahead - back
-        unequal = (known_ahead > 0) & (known_back > 0) & (np.abs(A) > 2e-6 * ahead)
+        both = (known_ahead > 0) & (known_back > 0)
+        A = np.subtract(ahead, back, out=np.zeros_like(a), where=both)
+        unequal = both & (np.abs(A) > 2e-6 * ahead)
         sums[2:] += (unequal & (np.sign(A) == np.sign(a))).sum(axis=1), unequal.sum(axis=1)
     squared = ratio_of_rows(sums[0], sums[1], n)
     root = None if squared.value is None else float(np.sqrt(squared.value))
     error = squared.error if not root or squared.error is None else squared.error / (2 * root)
     return SampledScores(
-        k, Estimate(root, error), ratio_of_rows(sums[2], sums[3], n), shown_by_rows(rows, X @ omega)
+        k, Estimate(root, error), ratio_of_rows(sums[2], sums[3], n), shown_by(rows, X @ omega)
     )
