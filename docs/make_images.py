@@ -22,7 +22,7 @@ def shrink(source: Path, target: Path, width: int = 1300) -> None:
     with Image.open(source) as picture:
         height = round(picture.height * width / picture.width)
         small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
-        small.quantize(128).save(target, optimize=True)
+        small.quantize(256).save(target, optimize=True)
 
 
 def main() -> None:

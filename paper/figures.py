@@ -107,7 +107,7 @@ def _in_plane(ax: Any, X: Array, color: Array, title: str, **style: Any) -> None
 def _inclination(X: Array) -> tuple[float, float]:
     """Sine of the steepest angle of a sheet with the horizontal, and the thickness of the sheet over its width."""
     _, singular, axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    return float(np.sqrt(1 - axes[-1, -1] ** 2)), float(singular[-1] / singular[0])
+    return float(np.linalg.norm(axes[-1, :-1])), float(singular[-1] / singular[0])
 
 
 def fig2() -> Figure:

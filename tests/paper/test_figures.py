@@ -83,6 +83,13 @@ def test_fig8_the_river_falls(record):
     assert found["normalized_stress"]["Finsler MDS"] < 0.2 * found["normalized_stress"]["Isomap, 3-D"]
 
 
+def test_a_level_sheet_has_no_inclination():
+    """Rounding may take the upright axis beyond 1: the legend of figure 6 read "sine nan"."""
+    X = np.random.default_rng(0).normal(size=(50, 3)) * [3, 1, 0]
+    for level in (X, X + 1e-9 * np.sin(X)):
+        assert figures._inclination(level)[0] == pytest.approx(0, abs=1e-7)
+
+
 def test_unknown_figures_are_named(tmp_path):
     with pytest.raises(ValueError, match="There is no figure 'fig1'; there are fig2"):
         figures.reproduce("fig1", tmp_path)
