@@ -285,7 +285,7 @@ def test_files_that_cannot_be_read(tmp_path):
         read_text(tmp_path, "a b\n", "arcs.xlsx")
     with pytest.raises(ValueError, match="kind='adjacency'"):
         read_text(tmp_path, "a b\n", kind="adjacency")
-    with pytest.raises(ValueError, match="are for text files"):
+    with pytest.raises(ValueError, match="header is for text files"):
         read_text(tmp_path, "x", "a.mtx", header=True)
 
 

@@ -183,20 +183,11 @@ def pairs_to_dissimilarities(
     n = len(labels)
     require_memory(16.0 * n * n, f"A matrix of {n:,} places", "Leave places out, or take kind='edges'.")
     known = ~np.isnan(values)
-    key, values = (codes[0] * n + codes[1])[known], values[known]
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(key[order][1:] == key[order][:-1]) + 1
-    if len(again):
-        if aggregate is None:
-            i, j = divmod(int(key[order[again].min()]), n)
-            raise InputError(
-                f"{pairs.name}: the pair from {labels[i]!r} to {labels[j]!r} is given more than once ({len(again):,} rows "
-                "repeat a pair). Say with aggregate= what to take (mean, sum, min, max, median, first, last), or with "
-                "where= which rows count.",
-            )
-        starts = np.delete(np.arange(len(key)), again)
-        key, values = key[order][starts], AGGREGATES[aggregate](values[order], starts)
-        facts = facts.having(n_duplicates=len(again), aggregate=aggregate)
+    key, values, n_repeated = _merge(
+        (codes[0] * n + codes[1])[known], values[known], aggregate, labels, pairs.name
+    )
+    if n_repeated:
+        facts = facts.having(n_duplicates=n_repeated, aggregate=aggregate)
     matrix = np.full((n, n), np.nan if similarity is None else 0.0)
     matrix.flat[key] = values
     if similarity is not None:
@@ -218,6 +209,25 @@ def pairs_to_dissimilarities(
             n_missing=found.n_missing, n_unreachable=found.n_unreachable, policy=found.policy
         ),
     )
+
+
+def _merge(
+    key: Array, values: Array, aggregate: str | None, labels: list[Any], name: str
+) -> tuple[Array, Array, int]:
+    """Make one value of several of a pair; the third is how many were too many."""
+    order = np.argsort(key, kind="stable")
+    again = np.flatnonzero(key[order][1:] == key[order][:-1]) + 1
+    if not len(again):
+        return key, values, 0
+    if aggregate is None:
+        i, j = divmod(int(key[order[again].min()]), len(labels))
+        raise InputError(
+            f"{name}: the pair from {labels[i]!r} to {labels[j]!r} is given more than once ({len(again):,} rows repeat a "
+            "pair). Say with aggregate= what to take (mean, sum, min, max, median, first, last), or with where= which rows "
+            "count."
+        )
+    starts = np.delete(np.arange(len(key)), again)
+    return key[order][starts], AGGREGATES[aggregate](values[order], starts), len(again)
 
 
 def place_codes(source: Array, target: Array) -> tuple[Array, list[Any]]:

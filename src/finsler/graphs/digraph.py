@@ -267,8 +267,8 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
     if isinstance(graph, str | os.PathLike):
         from finsler.graphs import readers as graph_files  # here, because that module builds on this one
 
-        layout = graph_files.TextLayout(source, target)
-        return graph_files.read_arcs(graph, None if kind == "auto" else kind, weight, labels, layout)
+        columns = {"source": source, "target": target}
+        return graph_files.read_arcs(graph, None if kind == "auto" else kind, weight, labels, columns)
     kind_of = type(graph).__name__
     if _comes_from("pandas", graph) and hasattr(graph, "columns"):
         return arc_lists.frame_arcs(graph, weight, labels, kind, source, target)._replace(source=kind_of)

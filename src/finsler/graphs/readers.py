@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
 import numpy as np
@@ -65,7 +65,7 @@ def open_file(
         if suffix in GRAPHS or (suffix == ".npz" and holds_graph(path)):
             require_kind(path.name, kind, "edges")
             require_file(path)
-            return Table("edges", path.name, graph=read_graph(path, weight=value))
+            return Table("edges", path.name, graph=read_graph(path, weight=value, **options))
     table = read_table(file, kind, value=value, **options)
     if table.kind != "edges":
         return table
@@ -82,15 +82,11 @@ def read_graph(
     path: str | os.PathLike[str],
     *,
     kind: str | None = None,
-    source: str | int | None = None,
-    target: str | int | None = None,
     weight: str | int | None = "auto",
-    delimiter: str | None = None,
-    header: bool | None = None,
-    encoding: str | None = None,
     directed: bool | None = None,
     labels: Iterable[Hashable] | None = None,
     duplicates: str = "min",
+    **reading: Any,
 ) -> Digraph:
     r"""Read a digraph from a file; ``.gz`` may follow any suffix but that of npz.
 
@@ -106,20 +102,13 @@ def read_graph(
     path : str or Path
     kind : {"arcs", "mtx", "graphml", "npz"}, optional
         What the file holds; by default its suffix says.
-    source, target : str or int, optional
-        Columns of a text file, by name or by position from 0; otherwise recognized by name (see
-        `finsler.data.columns`), else the first two.
     weight : str, int or None
         Column, GraphML attribute or npz array of the lengths; None gives every arc the length one. "auto" takes the one
         with the name of a length, see `finsler.graphs.digraph.as_digraph`.
-    delimiter : str, optional
-        Between the columns of a text file: a character, or " " for any blanks. Otherwise found.
-    header : bool, optional
-        Whether the first row of a text file holds names. Otherwise found; see `finsler.data.detection.long_header`.
-    encoding : str, optional
-        Of a text file; by default UTF-8, or UTF-16 if the file starts with its byte order mark.
     directed, labels, duplicates
         As in `finsler.graphs.digraph.as_digraph`.
+    **reading
+        Of text: source, target, where, encoding, delimiter and header, as in `finsler.data.tables.read_table`.
 
     Returns
     -------
@@ -136,24 +125,12 @@ def read_graph(
     >>> graph.labels
     ['home', 'work']
     """
-    layout = TextLayout(source, target, delimiter, header, encoding)
-    arcs = read_arcs(path, kind, weight, labels, layout)
-    graph = assemble(arcs, directed, duplicates)
+    graph = assemble(read_arcs(path, kind, weight, labels, reading), directed, duplicates)
     warn_of_repairs(graph)
     return graph
 
 
-class TextLayout(NamedTuple):
-    """How a text file is written; see `read_graph`."""
-
-    source: Any = None
-    target: Any = None
-    delimiter: str | None = None
-    header: bool | None = None
-    encoding: str | None = None
-
-
-def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, layout: TextLayout) -> Arcs:
+def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, reading: dict[str, Any]) -> Arcs:
     """Arcs of a file, before anything is cleaned."""
     path = Path(path)
     require_file(path)
@@ -163,10 +140,11 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, layout: Tex
             f"What {path.name} holds is not known (kind={kind!r}). Known suffixes: {' '.join(_KINDS)}, also "
             f"followed by .gz. Otherwise give kind: {', '.join(map(repr, dict.fromkeys(_KINDS.values())))}."
         )
-    if kind != "arcs" and any(option is not None for option in layout[:4]):
-        raise InputError(f"source, target, delimiter and header are for text files; {path.name} is {kind}.")
+    for option, given in reading.items():
+        if kind != "arcs" and given is not None and option != "encoding":
+            raise InputError(f"{option} is for text files; {path.name} is {kind}.")
     if kind == "arcs":
-        table = read_table(path, "edges", value=weight, **layout._asdict())
+        table = read_table(path, "edges", value=weight, **reading)
         with _readable(path, kind):
             return table_arcs(table, labels)
     with _readable(path, kind):
@@ -174,12 +152,8 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, layout: Tex
             return _npz_arcs(path, weight, labels)._replace(source=path.name)
         unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
         with unpack(path, "rb") as file:
-            arcs = (
-                matrix_arcs(mmread(file), weight, labels)
-                if kind == "mtx"
-                else _graphml_arcs(file, weight, labels)
-            )
-            return arcs._replace(source=path.name)
+            read = _graphml_arcs if kind == "graphml" else _mtx_arcs
+            return read(file, weight, labels)._replace(source=path.name)
 
 
 @contextmanager
@@ -222,6 +196,10 @@ def _npz_arcs(path: Path, weight: Any, labels: Iterable[Hashable] | None) -> Arc
         lengths = arrays[wanted] if wanted in arrays.files else None
         arcs = arcs_between(arrays["src"], arrays["dst"], lengths, range(n_nodes))
         return arcs._replace(labels=check_names(labels, n_nodes))
+
+
+def _mtx_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
+    return matrix_arcs(mmread(file), weight, labels)
 
 
 def _graphml_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.data.readers import MISSING
+
 Array = NDArray[Any]
 
 LOADED, NOT_LOADED = 100_000, 8_000_000  # bytes from which it pays, with the package loaded already and not
@@ -25,27 +27,15 @@ _OTHER_BLANKS = (b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b" \r"
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Text that is nothing but cells. Made by :func:`find_grid`.
-
-    Attributes
-    ----------
-    data : bytes
-    delimiter : str
-    skip : int
-        Lines before the first one that counts, which may be a header.
-    starts, cuts : ndarray of int
-        Where its lines start, and where delimiters stand in all of the data.
-    width, first_width : int
-        Cells of each line, and of the first one.
-    """
+    """Text that is nothing but cells. Made by :func:`find_grid`."""
 
     data: bytes
     delimiter: str
-    skip: int
-    starts: Array
-    cuts: Array
-    width: int
-    first_width: int
+    skip: int  # lines before the first one that counts, which may be a header
+    starts: Array  # of lines
+    cuts: Array  # where delimiters stand
+    width: int  # cells of a line
+    first_width: int  # of the first one
 
     @property
     def n_lines(self) -> int:
@@ -77,16 +67,7 @@ class Grid:
 def find_grid(data: bytes, delimiter: str, width: int, first_line: int, longest: int) -> Grid | None:
     """Find out whether text is nothing but cells, up to `longest`, and large enough for that to matter.
 
-    Parameters
-    ----------
-    data : bytes
-    delimiter : str
-    width : int
-        Cells of a line.
-    first_line : int
-        Number, from 1, of the first line that counts.
-    longest : int
-        Characters of a cell.
+    `width` is that of most lines, and `first_line` the number, from 1, of the first one that counts.
     """
     cut = ord(delimiter)
     if _parser(len(data)) is None or b'"' in data or cut > 127:
@@ -122,9 +103,8 @@ def _positions(characters: Array, code: int, block: int = 1 << 20) -> Array:
 
 def _missing_words() -> list[str]:
     """Spell what stands for a missing number in all cases."""
-    words = ("na", "n/a", "nan", "-nan", "+nan", "null", "none")
-    cases = (product(*({c, c.upper()} for c in word)) for word in words)
-    return ["", *("".join(letters) for case in cases for letters in case)]
+    cases = (product(*({c, c.upper()} for c in word)) for word in sorted(MISSING))
+    return ["".join(letters) for case in cases for letters in case]
 
 
 def _pandas(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array | None:
@@ -173,7 +153,7 @@ def _polars(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array | 
             skip_lines=skip,
             schema={name: polars.Float64 if k in columns else polars.String for k, name in enumerate(names)},
             columns=[names[k] for k in columns],
-            null_values=_missing_words()[1:],
+            null_values=[word for word in _missing_words() if word],
         )
     except (polars.exceptions.PolarsError, ValueError):
         return None

@@ -23,11 +23,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data.readers import fast
+from finsler.data.readers import MISSING, fast
 from finsler.errors import InputError
 
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist")
-MISSING = {"", "na", "n/a", "nan", "-nan", "+nan", "null", "none"}
 LONGEST = 100  # characters of a number
 # No part of these can match what another one matches, so that they never go back and forth over a long cell.
 _POINT = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|infinity|∞)", re.ASCII | re.IGNORECASE)
