@@ -61,6 +61,8 @@ there: float = flights.distance("JFK", "LAX")
 finsler.FinslerMDS(2, n_init=3).fit(hours)
 finsler.embed_matrx(hours)  # wrong
 finsler.FinslerMDS(2, n_inits=3)  # wrong
+finsler.embed_matrix(hours, label=["JFK", "LAX"])  # wrong
+finsler.embed_graph([("a", "b")], n_pivot=20)  # wrong
 flights.distence("JFK", "LAX")  # wrong
 finsler.plotting.plot_map(flights, colour=[1, 2])  # wrong
 """

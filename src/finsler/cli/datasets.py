@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -57,7 +57,7 @@ def fetch(name: Name, out: Out = None, force: opt.Force = False, quiet: opt.Quie
             print(fetch_file(file))
         return
     target = output.plan([out or "-"], force=force, known=(".csv",))[0]
-    output.write_text(target.path, _arcs_csv(name) if name in GRAPHS else _hours_csv(name))
+    output.write_text(target.path, _csv(name))
     if target.path is not None and not quiet:
         say(f"Written: {target.path}")
 
@@ -71,26 +71,17 @@ def descriptions() -> dict[str, str]:
     return {**_MATRICES, **graphs, **files}
 
 
-def _hours_csv(name: str) -> str:
-    from finsler.cli import output
-    from finsler.datasets.flights import load_flight_hours
-
-    if name == "flight-hours":
-        data: Any = load_flight_hours()
-    else:
-        from finsler.datasets.winds import fetch_flight_hours
-
-        data = fetch_flight_hours()
-    return output.matrix_csv(data.hours, data.codes)
-
-
-def _arcs_csv(name: str) -> str:
+def _csv(name: str) -> str:
+    """Hours between airports as a matrix, or the arcs of a graph."""
     import numpy as np
 
     from finsler.cli import output
-    from finsler.datasets.remote import fetch_graph
+    from finsler.datasets import fetch_flight_hours, fetch_graph, load_flight_hours
 
-    data = fetch_graph(name)
-    arcs, labels = data.graph.tocoo(), np.asarray(data.labels)
+    if name in _MATRICES:
+        data = load_flight_hours() if name == "flight-hours" else fetch_flight_hours()
+        return output.matrix_csv(data.hours, data.codes)
+    found = fetch_graph(name)
+    arcs, labels = found.graph.tocoo(), np.asarray(found.labels)
     pairs = zip(labels[arcs.row].tolist(), labels[arcs.col].tolist(), strict=True)
     return output.csv_text([["source", "target"], *pairs])

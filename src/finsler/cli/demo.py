@@ -16,16 +16,13 @@ TITLE = "Flight hours between 64 airports: west is up, and going up takes longer
 
 
 def demo(
-    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where to write.")] = "finsler-demo",
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Where to write.")] = Path(
+        "finsler-demo"
+    ),
     force: opt.Force = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Map the flight hours between 64 airports, where a westerly jet makes the way west the longer one."""
-    write_demo(Path(folder), force=force, quiet=quiet)
-
-
-def write_demo(folder: Path, *, force: bool, quiet: bool) -> None:
-    """Embed the flight example and write data, map, pictures and page to a folder, which is made if need be."""
     import numpy as np
 
     from finsler.cli import output
@@ -51,18 +48,9 @@ def write_demo(folder: Path, *, force: bool, quiet: bool) -> None:
     result = embed_matrix(flights.hours, labels=flights.codes, verbose=False if quiet else "auto")
     if not quiet:
         say(result.summary())
-    output.write(
-        output.plan([str(path) for path in outs], force=True),
-        result,
-        attributes={
-            "longitude": flights.longitude,
-            "latitude": flights.latitude,
-            "city": np.array(flights.cities),
-        },
-        color="longitude",
-        title=TITLE,
-        quiet=quiet,
-    )
+    about = {"longitude": flights.longitude, "latitude": flights.latitude, "city": np.array(flights.cities)}
+    targets = output.plan([str(path) for path in outs], force=True)
+    output.write(targets, result, attributes=about, color="longitude", title=TITLE, quiet=quiet)
     if len(suffixes) < 4:
         say("Pictures and pages need more: pip install 'finsler[plot]'")
     if not quiet:

@@ -14,14 +14,9 @@ MENDABLE = (InputError, MissingExtraError, OSError, MemoryError)
 
 
 def explain(error: BaseException, options: Mapping[str, str] | None = None) -> str:
-    """Put an error that the user can mend on one line.
+    """Put an error that the user can mend on one line, which starts with the option to blame.
 
-    Parameters
-    ----------
-    error : one of MENDABLE
-    options : mapping of str to str, optional
-        Option by the name of its argument: ``{"n_components": "--n-components"}``. If the error blames one of these
-        arguments, the line starts with the option.
+    ``options`` are those of the command by argument: ``{"n_components": "--n-components"}``.
     """
     text = str(error)
     argument = error.argument if isinstance(error, InputError) else None

@@ -82,37 +82,30 @@ def learn(
     targets = output.plan(out or [], force=force, inputs=[file, features])
     options = opt.given(context)
     graph = inputs.read({**options, "kind": "edges"}).graph
-    values = (
-        None if features is None else read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
-    )
+    values = None
+    if features is not None:
+        values = read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
     names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint")
     model = LinkPredictor(**inputs.chosen(options, *names, *inputs.RUNNING)).fit(graph, features=values)
     scores = model.validation_scores_
     if not quiet:
         say(f"Learned {graph.n_nodes:,} nodes; inputs: {model.encoder_}; drift alpha {model.alpha_:.3f}.")
-        say(
-            "Mean score on links held out for validation (50 is chance): "
-            + ", ".join(f"{name} {value:.1f}" for name, value in scores.items())
-            + "."
-        )
+        told = ", ".join(f"{name} {value:.1f}" for name, value in scores.items())
+        say(f"Mean score on links held out for validation (50 is chance): {told}.")
     for path in [path for path, suffix in targets if path is not None and suffix == ".npz"]:
         model.save(path)
         if not quiet:
             say(f"Written: {path}")
     output.write([t for t in targets if t.suffix != ".npz"], model.result_, quiet=quiet)
     if json:
-        output.print_json(
-            {
-                "input": Path(file).name,
-                "nodes": graph.n_nodes,
-                "dimension": model.result_.n_components,
-                "alpha": model.alpha_,
-                "encoder": model.encoder_,
-                "status": model.status_,
-                "validation": scores,
-                "outputs": [str(path) for path, _ in targets],
-            }
-        )
+        about = {"input": Path(file).name, "nodes": graph.n_nodes, "dimension": model.result_.n_components}
+        found = {
+            "alpha": model.alpha_,
+            "encoder": model.encoder_,
+            "status": model.status_,
+            "validation": scores,
+        }
+        output.print_json({**about, **found, "outputs": [str(path) for path, _ in targets]})
     if model.status_ == "interrupted":
         say("finsler: stopped by Ctrl-C; what was learned so far was written.")
         raise typer.Exit(130)

@@ -45,11 +45,6 @@ def number(panel: str, text: str, default: str | bool = False, *names: str, **se
     return option(panel, text, default, *names, **{"min": 1, "metavar": "N", **settings})
 
 
-def flag(panel: str, text: str, *names: str) -> Any:
-    """Make an option that is given or not."""
-    return option(panel, text, False, *names)
-
-
 def auto_or_number(value: str | None) -> Any:
     """Read what is "auto" or a number from 0 to less than 1."""
     try:
@@ -117,7 +112,7 @@ Unreachable = Annotated[
     Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise for points")
 ]
 Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "strong")]
-Hops = Annotated[bool, flag(DATA, "Count edges instead of adding their lengths.", "--hops")]
+Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths.", False, "--hops")]
 Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]
 Encoding = Annotated[Word, option(DATA, _ENCODING, metavar="NAME")]
 
@@ -150,9 +145,9 @@ TimeLimit = Annotated[
 Jobs = Annotated[Count, number(MAP, "Threads.", "all cores")]
 
 Outs = Annotated[list[str] | None, option(OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
-Force = Annotated[bool, flag(OUTPUT, "Replace existing files.", "--force")]
-Quiet = Annotated[bool, flag(OUTPUT, "Only errors and warnings on stderr.", "--quiet", "-q")]
-Json = Annotated[bool, flag(OUTPUT, "Print the result as JSON on stdout.", "--json")]
+Force = Annotated[bool, option(OUTPUT, "Replace existing files.", False, "--force")]
+Quiet = Annotated[bool, option(OUTPUT, "Only errors and warnings on stderr.", False, "--quiet", "-q")]
+Json = Annotated[bool, option(OUTPUT, "Print the result as JSON on stdout.", False, "--json")]
 KeepData = Annotated[bool | None, option(OUTPUT, _KEEP, "up to 1,000 points", "--keep-data/--no-keep-data")]
 Attributes = Annotated[Word, option(OUTPUT, _ATTRIBUTES, metavar="FILE")]
 Color = Annotated[Word, option(OUTPUT, "Attribute to color points by.", "height", metavar="COLUMN")]

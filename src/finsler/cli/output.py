@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from finsler._io import write_atomically
 from finsler.cli.errors import MENDABLE, explain, say
@@ -94,21 +94,20 @@ def write(
     attributes: dict[str, NDArray[Any]] | None = None,
     color: str | None = None,
     title: str | None = None,
-    table: str | None = None,
+    placed: int = 0,
     quiet: bool = False,
     keep_data: bool | None = None,
 ) -> None:
     """Write a map to each target; if one fails, the others are written all the same.
 
-    ``table`` replaces the CSV text of the map, and ``keep_data`` says whether its data go into npz.
+    CSV has only the last points if so many were ``placed``, and ``keep_data`` says whether the data go into npz.
     """
-    text = map_csv(embedding) if table is None else table
     written: list[str] = []
     failure: Exception | None = None
     for path, suffix in targets:
         try:
             if path is None or suffix == ".csv":
-                write_text(path, text)
+                write_text(path, map_csv(embedding, placed=placed))
             elif suffix == ".npz":
                 embedding.save(path, with_data=keep_data)
             elif suffix == ".html":
@@ -152,17 +151,19 @@ def _draw(
         plt.close(figure)
 
 
-def map_csv(embedding: Embedding) -> str:
-    """Give a map as CSV: label, x1, ..., height, stress_share."""
-    labels = range(embedding.n_points) if embedding.labels is None else embedding.labels
-    return coordinates_csv(labels, embedding.coordinates, "stress_share", embedding.stress_per_point)
+def map_csv(embedding: Embedding, *, placed: int = 0) -> str:
+    """Give a map as CSV: label, x1, ..., height, stress_share; or only the last points, just placed, with their misfit.
 
-
-def coordinates_csv(labels: Sequence[Any], X: NDArray[Any], last: str, values: NDArray[Any]) -> str:
-    """CSV with a label, coordinates and one more number a row; numbers in full, so that nothing is lost."""
-    names = ["label", *(f"x{k + 1}" for k in range(X.shape[1] - 1)), "height", last]
-    rows = ([label, *x, value] for label, x, value in zip(labels, X.tolist(), values.tolist(), strict=True))
-    return csv_text([names, *rows])
+    Numbers are in full, so that nothing is lost.
+    """
+    last, values = "stress_share", embedding.stress_per_point
+    if placed and embedding.misfit is not None:
+        last, values = "misfit", embedding.misfit[-placed:]
+    names = ["label", *(f"x{k + 1}" for k in range(embedding.n_components - 1)), "height", last]
+    labels = list(range(embedding.n_points)) if embedding.labels is None else embedding.labels
+    n = len(values)
+    rows = zip(labels[-n:], embedding.coordinates[-n:].tolist(), values.tolist(), strict=True)
+    return csv_text([names, *([label, *x, value] for label, x, value in rows)])
 
 
 def csv_text(rows: Sequence[Sequence[Any]]) -> str:
@@ -206,8 +207,4 @@ def write_text(path: Path | None, text: str) -> None:
         sys.stdout.buffer.write(text.encode())  # UTF-8 with plain line ends, as in files
         sys.stdout.buffer.flush()
         return
-
-    def write(file: IO[bytes]) -> None:
-        file.write(text.encode())
-
-    write_atomically(path, write)
+    write_atomically(path, lambda file: file.write(text.encode()))

@@ -66,9 +66,12 @@ def place(
     if not quiet:
         say(f"{len(new)} new point{'s' * (len(new) > 1)} among {n}: {', '.join(map(str, new[:8]))}")
     groups = np.array(["map"] * n + ["new"] * len(new))
-    table = output.coordinates_csv(
-        new, whole.coordinates[n:], "misfit", np.asarray(whole.misfit)[-len(new) :]
-    )
     output.write(
-        targets, whole, attributes={"placed": groups}, color="placed", title=title, table=table, quiet=quiet
+        targets,
+        whole,
+        attributes={"placed": groups},
+        color="placed",
+        title=title,
+        placed=len(new),
+        quiet=quiet,
     )
