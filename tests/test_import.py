@@ -63,6 +63,7 @@ finsler.embed_matrx(hours)  # wrong
 finsler.FinslerMDS(2, n_inits=3)  # wrong
 finsler.embed_matrix(hours, label=["JFK", "LAX"])  # wrong
 finsler.embed_graph([("a", "b")], n_pivot=20)  # wrong
+finsler.embed_pairs("hours.csv", n_jobs=2, aggregates="sum")  # wrong
 flights.distence("JFK", "LAX")  # wrong
 finsler.plotting.plot_map(flights, colour=[1, 2])  # wrong
 """

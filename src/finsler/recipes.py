@@ -40,7 +40,7 @@ class SolverOptions(TypedDict, total=False):
 
 
 class MatrixOptions(SolverOptions, total=False):
-    """Further options of `embed_matrix`, with the defaults of `FinslerMDS`."""
+    """Further options of `embed_matrix` and `embed_pairs`, with the defaults of `FinslerMDS`."""
 
     solver: str
     memory_budget: float | str | None

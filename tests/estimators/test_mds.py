@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 import finsler._runtime
 from finsler import FinslerMDS, embed_matrix, load_flight_hours
+from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import raw_stress, stress_per_point
 
@@ -165,3 +166,13 @@ def test_embed_matrix_is_the_same_in_one_line(exact):
     embedding = embed_matrix(D, alpha=0.4, labels=range(100, 130))
     np.testing.assert_array_equal(embedding.coordinates, FinslerMDS(alpha=0.4).fit(D).embedding_)
     assert embedding.distance(100, 105) == pytest.approx(D[0, 5], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "X", [np.full((4, 2), np.nan), np.zeros((0, 2)), [["a", "b"], ["c", "d"]], np.ones(3)]
+)
+def test_what_scikit_learn_refuses_is_an_error_of_the_input(X):
+    with pytest.raises(InputError):
+        FinslerMDS(metric="cityblock").fit(X)
+    with pytest.raises(InputError, match="metric"):
+        FinslerMDS(metric="taxi").fit(np.eye(3))

@@ -8,10 +8,11 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
 
 from finsler.data.matrix import Dissimilarities
 from finsler.embedding import Embedding
-from finsler.errors import InputError, check_choice
+from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.solvers.alpha import about_alpha
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.classical import classical
@@ -32,6 +33,17 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
+
+    def _checked(self, X: Any, **options: Any) -> Any:
+        """Validate ``X`` as scikit-learn does; what it refuses is an error of the input."""
+        try:
+            return validate_data(self, X, **options)
+        except InputError:
+            raise
+        except TypeError as error:
+            raise InputTypeError(str(error)) from error
+        except ValueError as error:
+            raise InputError(str(error)) from error
 
     def _solve(self, data: Dissimilarities | Backend) -> None:
         """Embed ``data`` and set ``result_``, ``embedding_`` and the other fitted attributes."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from finsler.data.fields import point_labels, randers_field
 from finsler.errors import InputError
@@ -176,7 +176,7 @@ class FinslerIsomap(MapEstimator):
                 f"unreachable must be 'raise' or 'largest' here, got {self.unreachable!r}: pieces without a way between "
                 "them have no common frame."
             )
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        points = self._checked(X, dtype=np.float64, ensure_min_samples=2)
         n = len(points)
         if weights is not None and np.shape(weights) != (n, n):
             raise InputError(
@@ -232,7 +232,7 @@ class FinslerIsomap(MapEstimator):
         ndarray of shape (k, n_components)
         """
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = self._checked(X, dtype=np.float64, reset=False)
         given = {"drift": drift, "current": current, "metric": metric}
         new_field = None
         if any(values is not None for values in given.values()):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from finsler.data.matrix import (
     Dissimilarities,
@@ -197,7 +197,7 @@ class FinslerMDS(MapEstimator):
         if self.metric == "precomputed":
             to_fitted = self._new_rows(X, "X")
             if to_fitted.ndim == 2:  # else place() says what is wrong with the shape
-                validate_data(self, X, reset=False, skip_check_array=True)
+                self._checked(X, reset=False, skip_check_array=True)
             if from_fitted is not None:
                 from_fitted = self._new_rows(from_fitted, "from_fitted")
         else:
@@ -205,7 +205,7 @@ class FinslerMDS(MapEstimator):
                 raise InputError(
                     "from_fitted goes with metric='precomputed'; otherwise both ways are computed."
                 )
-            X = validate_data(self, X, reset=False)
+            X = self._checked(X, reset=False)
             to_fitted = self._both_ways(X, self._fit_X)
             from_fitted = self._both_ways(self._fit_X, X).T
         solution = place(
@@ -219,7 +219,7 @@ class FinslerMDS(MapEstimator):
             return None
         backend = choose_backend(X, weights, self.missing, self.memory_budget, self.n_jobs, self.verbose)
         if backend is not None:
-            validate_data(self, X, skip_check_array=True)
+            self._checked(X, skip_check_array=True)
         return backend
 
     def _dissimilarities(self, X: Any, weights: ArrayLike | None) -> Dissimilarities:
@@ -228,14 +228,12 @@ class FinslerMDS(MapEstimator):
             if data is X:
                 self.n_features_in_ = data.n_points
             else:
-                validate_data(
-                    self, X, skip_check_array=True
-                )  # after the checks, so that bad input changes nothing
+                self._checked(X, skip_check_array=True)  # after the checks, so that bad input changes nothing
             return data
         if isinstance(X, Dissimilarities):
             raise InputTypeError(f"metric={self.metric!r} needs points, not dissimilarities.")
         labels = list(X.index) if hasattr(X, "index") and hasattr(X, "columns") else None
-        self._fit_X = validate_data(self, X)
+        self._fit_X = self._checked(X)
         D = self._both_ways(self._fit_X, self._fit_X)
         np.fill_diagonal(D, 0)
         return as_dissimilarities(D, weights, labels=labels, missing=self.missing)
@@ -260,4 +258,7 @@ class FinslerMDS(MapEstimator):
         if self.metric in ("euclidean", "l2") and not params:
             # From differences: scikit-learn's product form does not give 0 for equal points.
             return cdist(X, Y)
-        return np.array(pairwise_distances(X, Y, metric=self.metric, **params), dtype=float)
+        try:
+            return np.array(pairwise_distances(X, Y, metric=self.metric, **params), dtype=float)
+        except ValueError as error:
+            raise InputError(f"metric={self.metric!r}: {error}", argument="metric") from error
