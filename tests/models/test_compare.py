@@ -12,7 +12,7 @@ from finsler.models import Comparison, compare_models
 from finsler.models import compare as module
 from finsler.models.common import Observations, differences, directions
 from finsler.models.compare import MODELS, sign_accuracy
-from finsler.models.slide_vector import slide_distances
+from finsler.models.joint import slide_distances
 from finsler.report import asymmetry_report
 
 from helpers import random_problem, slow_stress

@@ -19,7 +19,7 @@ def observe(D, W=None):
 
 
 def a_map(X):
-    return Fit("a map", differences(X)[1], {"coordinates": X}, 0, 0.0, "converged", symmetric=True)
+    return Fit("a map", differences(X)[1], {"coordinates": X}, 0, "converged", symmetric=True)
 
 
 def unit(x, y):

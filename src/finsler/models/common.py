@@ -32,11 +32,10 @@ class Settings:
     tol: float = 1e-9
     random_state: Any = 0
     n_jobs: int | None = None
-    verbose: bool | int | str = False
 
     def of_solver(self) -> dict[str, Any]:
-        """Those that our solver takes, by name."""
-        return {name: value for name, value in vars(self).items() if name != "n_components"}
+        """What our solver takes, by name."""
+        return {**vars(self), "verbose": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,6 @@ class Fit:
     distances: Array  #: What it takes for the dissimilarity from row to column.
     parameters: dict[str, Array]  #: What it is drawn from: coordinates, and vectors or numbers beside them.
     n_parameters: int  #: Numbers that are free, once the shifts and turns that change nothing are taken off.
-    seconds: float  #: Wall-clock time, that of the map it starts from included.
     status: str  #: "converged", "max_iter" or "closed_form".
     symmetric: bool = False  #: Whether the model is symmetric by its form.
 
@@ -102,11 +100,7 @@ class Observations:
 
         The terms of a pair are ``w_ij (E + a - D_ij)^2 + w_ji (E - a - D_ji)^2``: up to a constant ``k (a - t)^2`` with
         ``k = w_ij + w_ji`` and ``t = (w_ij (D_ij - E) - w_ji (D_ji - E)) / k``. With equal weights t is the skew part of D.
-
-        Returns
-        -------
-        t, k : ndarrays of shape (n, n)
-            Skew and symmetric; t is 0 where k is.
+        Returned are t, which is 0 where k is, and k.
         """
         pull = self.W * (self.D - E)
         k = self.W + self.W.T
@@ -143,11 +137,6 @@ def free_coordinates(n: int, m: int) -> int:
     """Numbers in a map of n points whose shifts and turns do not count: ``n m - m (m + 1) / 2``.
 
     Fewer than m + 1 points do not fill the space; they have as many as there are pairs.
-
-    Examples
-    --------
-    >>> free_coordinates(8, 2), free_coordinates(3, 4)
-    (13, 3)
     """
     m = min(m, n - 1)
     return n * m - m * (m + 1) // 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -17,10 +18,9 @@ from finsler.errors import InputError, InputTypeError
 from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.pairs import harmonic
 from finsler.models.common import Array, Fit, Observations, Settings
-from finsler.models.radius_and_hill import HillClimbing, RadiusDistance, fit_jointly
+from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly, slide_vector
 from finsler.models.scaling import randers_map, symmetric_isomap, symmetric_mds
 from finsler.models.skew import drift_vectors, gower
-from finsler.models.slide_vector import slide_vector
 from finsler.report import asymmetry_report
 from finsler.solvers.smacof import smacof
 
@@ -42,18 +42,14 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ModelRecord:
-    """A line of the table."""
+    """A line of the table; of signs a symmetric model has none."""
 
     name: str  #: As `models` takes it.
     model: str  #: As people read it.
     normalized_stress: float  #: ``sqrt(sum w (d - D)^2 / sum w D^2)`` over ordered pairs.
-    sign_accuracy: (
-        float | None
-    )  #: Share of asymmetric pairs whose costlier way is the model's; None if that is symmetric.
+    sign_accuracy: float | None  #: Share of asymmetric pairs whose costlier way is the model's.
     weighted_sign_accuracy: float | None  #: The same, each pair counting by ``w |D_ij - D_ji|``.
-    asymmetry_shown: (
-        float | None
-    )  #: ``1 - sum w (a - A)^2 / sum w A^2`` of the skew parts; 0 for a symmetric model.
+    asymmetry_shown: float | None  #: ``1 - sum w (a - A)^2 / sum w A^2`` of the skew parts.
     n_parameters: int  #: Free numbers.
     seconds: float  #: The map that it starts from included.
     status: str  #: "converged", "max_iter" or "closed_form".
@@ -86,9 +82,8 @@ class Comparison:
         for record in self.records:
             if record.name == name:
                 return record
-        raise KeyError(
-            f"There is no model {name!r} here; there are {', '.join(r.name for r in self.records)}."
-        )
+        names = ", ".join(record.name for record in self.records)
+        raise KeyError(f"There is no model {name!r} here; there are {names}.")
 
     def to_dict(self) -> dict[str, Any]:
         """Give the comparison as plain Python values, ready for JSON."""
@@ -117,19 +112,13 @@ class Comparison:
         )
 
     def _footnotes(self) -> list[str]:
-        unfinished = any(record.status == "max_iter" for record in self.records)
-        return ["* not converged"] if unfinished else []
+        return ["* not converged"] * any(record.status == "max_iter" for record in self.records)
 
     def __str__(self) -> str:
         rows = self.rows()
         lines = [list(rows[0]), *(list(row.values()) for row in rows)]
         first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
-        texts = [
-            "  ".join(
-                [name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))]
-            )
-            for name, *cells in lines
-        ]
+        texts = ["  ".join([name.ljust(first), *map(str.rjust, cells, widths)]) for name, *cells in lines]
         texts.insert(1, "-" * len(texts[0]))
         return "\n".join([self._heading(), *texts, *self._footnotes(), fill(self.verdict, 84)])
 
@@ -210,7 +199,7 @@ def compare_models(
     observed = Observations.of(data)
     if not (observed.D > 0).any():
         raise InputError("D has only zeros; there is nothing to fit.", argument="D")
-    settings = Settings(n_components, n_init, max_iter, tol, _fixed(random_state), n_jobs, False)
+    settings = Settings(n_components, n_init, max_iter, tol, _fixed(random_state), n_jobs)
     records = _fit_all(names, observed, settings, verbose)
     return Comparison(
         records=sorted(records, key=lambda record: record.normalized_stress),
@@ -230,20 +219,23 @@ def _fit_all(
     progress.update("symmetrized MDS")
     # Compiles what all use, before the clock starts.
     smacof(observed.data, settings.n_components, "auto", max_iter=1, n_jobs=settings.n_jobs, verbose=False)
+    began = time.perf_counter()
     base = symmetric_mds(observed, settings)
+    first = time.perf_counter() - began
     records = []
     for name in names:
         progress.update(name)
-        records.append(_record(name, MODELS[name](observed, settings, base), observed))
+        began = time.perf_counter()
+        fit = MODELS[name](observed, settings, base)
+        seconds = time.perf_counter() - began + (first if name != "isomap" else 0.0)
+        records.append(_record(name, fit, observed, seconds))
     progress.close(f"{len(records)} models")
     return records
 
 
 def _checked_names(models: Sequence[str] | None) -> list[str]:
     if isinstance(models, str):
-        raise InputTypeError(
-            f"models must be a sequence of names, got the string {models!r}.", argument="models"
-        )
+        raise InputTypeError(f"must be a sequence of names, got the string {models!r}.", argument="models")
     names = list(MODELS) if models is None else list(dict.fromkeys(models))
     for name in names:
         if name not in MODELS:
@@ -262,7 +254,7 @@ def _fixed(random_state: Any) -> int:
     return int(random_state)
 
 
-def _record(name: str, fit: Fit, observed: Observations) -> ModelRecord:
+def _record(name: str, fit: Fit, observed: Observations, seconds: float) -> ModelRecord:
     plain, weighted = (None, None) if fit.symmetric else sign_accuracy(observed, fit.distances)
     return ModelRecord(
         name=name,
@@ -272,7 +264,7 @@ def _record(name: str, fit: Fit, observed: Observations) -> ModelRecord:
         weighted_sign_accuracy=weighted,
         asymmetry_shown=asymmetry_shown(observed.D, observed.W, fit.distances).share,
         n_parameters=fit.n_parameters,
-        seconds=fit.seconds,
+        seconds=seconds,
         status=fit.status,
         fit=fit,
     )
@@ -282,13 +274,6 @@ def sign_accuracy(observed: Observations, distances: Array) -> tuple[float | Non
     """Share of the pairs with ``D_ij != D_ji`` whose costlier way is the model's; and weighted by the difference.
 
     A pair that the model takes for symmetric counts as missed. None if no pair is asymmetric.
-
-    Examples
-    --------
-    >>> from finsler.data.matrix import as_dissimilarities
-    >>> D = np.array([[0, 5.0, 2], [1, 0, 3], [1, 3, 0]])
-    >>> sign_accuracy(Observations.of(as_dissimilarities(D)), np.array([[0, 2.0, 2], [1, 0, 3], [2, 4, 0]]))
-    (0.5, 0.8)
     """
     asked = observed.D - observed.D.T
     told = distances - distances.T

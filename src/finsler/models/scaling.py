@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from scipy.sparse import coo_array
 
@@ -28,27 +26,9 @@ def symmetric_mds(observed: Observations, settings: Settings) -> Fit:
 
     With equal weights both ways this is scaling of ``(D_ij + D_ji) / 2``. Fitted by majorization (de Leeuw 1977), with our
     solver at alpha = 0.
-
-    Examples
-    --------
-    >>> from finsler.data.matrix import as_dissimilarities
-    >>> corner = Observations.of(as_dissimilarities([[0, 3, 5], [3, 0, 4], [5, 4, 0]]))
-    >>> symmetric_mds(corner, Settings()).distances.round(4)
-    array([[0., 3., 5.],
-           [3., 0., 4.],
-           [5., 4., 0.]])
     """
-    n, m = observed.n_points, settings.n_components
-    solution = smacof(observed.data, m, 0.0, **settings.of_solver())
-    return Fit(
-        "symmetrized MDS",
-        differences(solution.coordinates)[1],
-        {"coordinates": solution.coordinates},
-        free_coordinates(n, m),
-        solution.seconds,
-        unless_interrupted(solution.status),
-        symmetric=True,
-    )
+    solution = smacof(observed.data, alpha=0.0, **settings.of_solver())
+    return _symmetric("symmetrized MDS", solution.coordinates, unless_interrupted(solution.status))
 
 
 def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: int = 10) -> Fit:
@@ -58,26 +38,30 @@ def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: in
     only one is); more of them, if that leaves the points in several pieces. Isomap (Tenenbaum, de Silva and Langford
     2000) fits inner products, not the stress, and is there because it is what users often reach for.
     """
-    began = time.perf_counter()
-    n, m = observed.n_points, settings.n_components
-    S = _mean_of_both_ways(observed)
+    n = observed.n_points
+    # Weighted mean of the two directions; inf where neither is known, 0 on the diagonal.
+    pull, k = observed.W * observed.D, observed.W + observed.W.T
+    S = np.divide(pull + pull.T, k, out=np.full((n, n), np.inf), where=k > 0)
+    np.fill_diagonal(S, 0.0)
     order = np.argsort(S, axis=1, kind="stable")
-    for k in range(min(n_neighbors, n - 1), n):
+    for many in range(min(n_neighbors, n - 1), n):
         joined = np.zeros((n, n), dtype=bool)
-        np.put_along_axis(joined, order[:, : k + 1], True, axis=1)
+        np.put_along_axis(joined, order[:, : many + 1], True, axis=1)
         joined |= joined.T
         joined &= np.isfinite(S)
         np.fill_diagonal(joined, False)
         if not matrix_components(joined).any():
             break
     arcs = coo_array((S[joined], np.nonzero(joined)), shape=(n, n))  # a stored zero is an arc
-    G = shortest_paths(arcs, n_jobs=settings.n_jobs, verbose=settings.verbose)
-    X = DoublyCentered(G, settings.n_jobs).leading(m)
-    seconds = time.perf_counter() - began
+    G = shortest_paths(arcs, n_jobs=settings.n_jobs, verbose=False)
+    X = DoublyCentered(G, settings.n_jobs).leading(settings.n_components)
+    return _symmetric("symmetrized Isomap", X, "closed_form")
+
+
+def _symmetric(name: str, X: Array, status: str) -> Fit:
     return Fit(
-        "symmetrized Isomap", differences(X)[1], {"coordinates": X}, free_coordinates(n, m), seconds,
-        "closed_form", symmetric=True,
-    )  # fmt: skip
+        name, differences(X)[1], {"coordinates": X}, free_coordinates(*X.shape), status, symmetric=True
+    )
 
 
 def randers_map(observed: Observations, settings: Settings, base: Fit) -> Fit:
@@ -86,22 +70,10 @@ def randers_map(observed: Observations, settings: Settings, base: Fit) -> Fit:
     From the same starts as the other models: the map of the symmetric part, and random ones. (`FinslerMDS` starts from
     its closed form instead.)
     """
-    n, m = observed.n_points, settings.n_components
-    solution = smacof(observed.data, m, "auto", init=base.parameters["coordinates"], **settings.of_solver())
-    return Fit(
-        "Randers map (ours)",
-        randers_distances(solution.coordinates, drift=solution.drift),
-        {"coordinates": solution.coordinates, "drift": solution.drift},
-        free_coordinates(n, m) + m,  # alpha, and turns that move the drift count
-        base.seconds + solution.seconds,
-        unless_interrupted(solution.status),
-    )
-
-
-def _mean_of_both_ways(observed: Observations) -> Array:
-    """Weighted mean of the two directions; inf where neither is known, 0 on the diagonal."""
-    W, D = observed.W, observed.D
-    k = W + W.T
-    S = np.divide(W * D + (W * D).T, k, out=np.full_like(D, np.inf), where=k > 0)
-    np.fill_diagonal(S, 0.0)
-    return S
+    start = base.parameters["coordinates"]
+    solution = smacof(observed.data, alpha="auto", init=start, **settings.of_solver())
+    X, drift = solution.coordinates, solution.drift
+    n_parameters = free_coordinates(*X.shape) + X.shape[1]  # alpha, and turns that move the drift count
+    parts = {"coordinates": X, "drift": drift}
+    status = unless_interrupted(solution.status)
+    return Fit("Randers map (ours)", randers_distances(X, drift=drift), parts, n_parameters, status)

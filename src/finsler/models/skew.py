@@ -8,12 +8,10 @@ fitted to what the map leaves over, see :meth:`~finsler.models.common.Observatio
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from scipy.linalg import eigh
 
-from finsler._runtime import Progress, require_memory
+from finsler._runtime import require_memory
 from finsler.models.common import Array, Fit, Observations, Settings, directions
 
 BIMENSION_ITERATIONS = 1000  # where pairs weigh differently
@@ -35,9 +33,7 @@ def drift_vectors(observed: Observations, settings: Settings, base: Fit, *, fitt
 
     A field of arrows can turn round, so this model shows asymmetry that runs in circles.
     """
-    began = time.perf_counter()
     X = base.parameters["coordinates"]
-    n, m = X.shape
     B, E = directions(X)
     t, k = observed.skew_targets(E)
     if fitted:
@@ -50,14 +46,8 @@ def drift_vectors(observed: Observations, settings: Settings, base: Fit, *, fitt
         square = float(np.sum(k * a * a))
         s = float(np.sum(k * a * t)) / square if square > 0 else 0.0
         V, a = s * V, s * a
-    return Fit(
-        "drift vectors, fitted" if fitted else "drift vectors",
-        E + a,
-        {"coordinates": X, "arrows": V},
-        base.n_parameters + n * m,
-        base.seconds + time.perf_counter() - began,
-        base.status,
-    )
+    name = "drift vectors, fitted" if fitted else "drift vectors"
+    return Fit(name, E + a, {"coordinates": X, "arrows": V}, base.n_parameters + V.size, base.status)
 
 
 def _along(V: Array, B: Array) -> Array:
@@ -98,41 +88,26 @@ def gower(observed: Observations, settings: Settings, base: Fit) -> Fit:
     Where pairs weigh differently or are missing, the nearest matrix of that rank is found by filling in from the last
     one (majorization, Kiers 1997).
     """
-    began = time.perf_counter()
     X = base.parameters["coordinates"]
     n = len(X)
-    E = directions(X)[1]
-    t, k = observed.skew_targets(E)
+    E = base.distances
     n_planes = min(max(settings.n_components // 2, 1), n // 2)
-    P, Q, status = bimensions(t, k, n_planes, verbose=settings.verbose)
-    a = P @ Q.T - Q @ P.T
+    P, Q, status = bimensions(*observed.skew_targets(E), n_planes)
     rank = 2 * n_planes
     return Fit(
         "Gower bimension" if n_planes == 1 else f"Gower, {n_planes} bimensions",
-        E + a,
+        E + (P @ Q.T - Q @ P.T),
         {"coordinates": X, "p": P, "q": Q},
         # A skew matrix of that rank is a subspace and a skew form on it.
         base.n_parameters + rank * (n - rank) + rank * (rank - 1) // 2,
-        base.seconds + time.perf_counter() - began,
         base.status if status == "converged" else status,
     )
 
 
-def bimensions(
-    t: Array, k: Array, n_planes: int = 1, *, verbose: bool | int | str = False
-) -> tuple[Array, Array, str]:
+def bimensions(t: Array, k: Array, n_planes: int = 1) -> tuple[Array, Array, str]:
     """Skew matrix of rank ``2 n_planes`` with the least ``sum k (a - t)^2``, as ``a = P Q' - Q P'``.
 
     ``t`` are skew targets, ``k`` symmetric weights; returned are P and Q, of shape (n, n_planes), and the status.
-
-    Examples
-    --------
-    >>> t = np.array([[0.0, 1, 2], [-1, 0, 3], [-2, -3, 0]])  # every skew 3 x 3 matrix is one plane
-    >>> P, Q, status = bimensions(t, np.ones((3, 3)))
-    >>> (P @ Q.T - Q @ P.T).round(6)
-    array([[ 0.,  1.,  2.],
-           [-1.,  0.,  3.],
-           [-2., -3.,  0.]])
     """
     off = ~np.eye(len(t), dtype=bool)
     most = float(k.max(initial=0.0)) or 1.0
@@ -140,19 +115,15 @@ def bimensions(
     P, Q = _planes(t * (share > 0), n_planes)
     if (share == 1).all():
         return P, Q, "converged"
-    progress = Progress("Bimensions", verbose)
     total = float(np.sum(share * t * t))
     a = P @ Q.T - Q @ P.T
     loss = float(np.sum(share * (a - t) ** 2))
-    for iteration in range(BIMENSION_ITERATIONS):
+    for _ in range(BIMENSION_ITERATIONS):
         P, Q = _planes(a + share * (t - a), n_planes)
         a = P @ Q.T - Q @ P.T
         before, loss = loss, float(np.sum(share * (a - t) ** 2))
-        progress.update(f"iteration {iteration}, loss {loss:.6g}")
         if before - loss <= BIMENSION_TOLERANCE * total:
-            progress.close("converged")
             return P, Q, "converged"
-    progress.close("max_iter")
     return P, Q, "max_iter"
 
 
