@@ -79,6 +79,8 @@ def test_pairs_of_a_place_with_itself():
     data = pairs_to_dissimilarities([*ROWS, ("a", "a", 7.0)])
     assert data.matrix[0, 0] == 0
     assert "1 place" in data.provenance.remarks[0]
+    with pytest.raises(InputError, match="diagonal"):
+        pairs_to_dissimilarities([*ROWS, ("a", "a", 7.0)], diagonal="check")
 
 
 def test_similarities():

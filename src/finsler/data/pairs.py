@@ -152,7 +152,8 @@ def pairs_to_dissimilarities(
         How values that are flows or similarities become dissimilarities; see `finsler.data.similarities`. A pair that
         is not there then has the value zero.
     zeros, diagonal
-        As in :func:`~finsler.data.similarities.from_similarities`; they go with `similarity`.
+        As in :func:`~finsler.data.similarities.from_similarities`. Without `similarity`, values of a place to itself are
+        left out, which is said, or refused if they are not 0 and `diagonal` is "check".
     missing : {"mask", "raise", "hinge"}
         As in :func:`~finsler.data.matrix.as_dissimilarities`.
     aggregate : {"mean", "sum", "min", "max", "median", "first", "last"}, optional
@@ -195,13 +196,12 @@ def pairs_to_dissimilarities(
             matrix, similarity, labels=labels, zeros=zeros, diagonal=diagonal, missing=missing, facts=facts
         )
     if diagonal == "use" or zeros != "missing":
-        raise InputError("zeros and diagonal go with similarity=.")
-    own = np.diagonal(matrix)
-    if n_own := int(np.count_nonzero(np.nan_to_num(own, nan=0.0))):
+        raise InputError("zeros and diagonal='use' go with similarity=.")
+    n_own = int(np.count_nonzero(np.nan_to_num(np.diagonal(matrix), nan=0.0)))
+    if n_own and diagonal == "ignore":
         said = f"{count(n_own, 'place')} with a value to itself other than 0, which is left out."
         facts = facts.having(remarks=[said])
-    np.fill_diagonal(matrix, 0)
-    data = as_dissimilarities(matrix, labels=labels, missing=missing, name=pairs.name)
+    data = as_dissimilarities(matrix, labels=labels, missing=missing, diagonal=diagonal, name=pairs.name)
     found = data.provenance
     return replace(
         data,

@@ -122,8 +122,8 @@ def from_similarities(
         The transform.
     weights, missing
         As in :func:`~finsler.data.matrix.as_dissimilarities`.
-    diagonal : {"ignore", "use"}
-        "use" goes with "transition" and "linear".
+    diagonal : {"ignore", "check", "use"}
+        It only counts with "use", which goes with "transition" and "linear".
     facts : Provenance, optional
         Where the counts come from.
 
@@ -135,11 +135,12 @@ def from_similarities(
     1
     """
     check_choice("similarity", similarity, TRANSFORMS)
+    check_choice("diagonal", diagonal, ("ignore", "check", "use"))
     if diagonal == "use" and similarity not in ("transition", "linear"):
         raise InputError("use goes with similarity transition or linear.", argument="diagonal")
     counts = np.array(counts, dtype=float)
     np.fill_diagonal(counts, np.nan_to_num(np.diagonal(counts), nan=0.0))
-    options: dict[str, Any] = {} if similarity in ("gravity", "rank") else {"diagonal": diagonal}
+    options: dict[str, Any] = {"diagonal": "use"} if diagonal == "use" else {}
     D = dissimilarities_from(counts, transform=similarity, zeros=zeros, labels=labels, **options)
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     n_missing = int(np.count_nonzero(np.isnan(D)))
