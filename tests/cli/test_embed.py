@@ -15,8 +15,7 @@ from finsler import Embedding
 from finsler.cli import inputs
 from finsler.cli import output as cli_output
 from finsler.data.tables import read_table
-from finsler.datasets import load_flight_hours
-from finsler.datasets.city import make_city
+from finsler.datasets import load_flight_hours, make_city
 from finsler.recipes import embed_graph, embed_matrix, embed_pairs, embed_points
 
 from helpers import SMALL, confusions, done, flows, mistake, real_file, tour

@@ -8,10 +8,9 @@ from finsler._lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        "synthetic": ["make_swiss_roll", "make_sea", "make_river", "make_binary_tree", "make_exact_randers"],
-        "city": ["make_city"],
+        "synthetic": ["make_swiss_roll", "make_sea", "make_river", "make_binary_tree", "make_city", "make_exact_randers"],
         "flights": ["load_flight_hours", "make_flight_hours"],
         "winds": ["fetch_flight_hours", "fetch_winds"],
         "remote": ["fetch_graph", "fetch_file"],
     },
-)
+)  # fmt: skip

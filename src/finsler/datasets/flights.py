@@ -35,83 +35,54 @@ JET_LATITUDE = 42.0  # degrees north, the axis of the jet
 JET_WIDTH = 13.0  # degrees, standard deviation of the Gaussian profile
 LEGS = 64  # of about 105 km at most here; the hours are within 1e-5 (relative) of those with very short legs
 
+# fmt: off
 # IATA code, city, latitude and longitude in degrees (north and east positive).
 _AIRPORTS: tuple[tuple[str, str, float, float], ...] = (
     # United States
-    ("ABQ", "Albuquerque", 35.0402, -106.6092),
-    ("ANC", "Anchorage", 61.1744, -149.9964),
-    ("ATL", "Atlanta", 33.6367, -84.4281),
-    ("BIL", "Billings", 45.8077, -108.5429),
-    ("BIS", "Bismarck", 46.7727, -100.7460),
-    ("BNA", "Nashville", 36.1245, -86.6782),
-    ("BOI", "Boise", 43.5644, -116.2228),
-    ("BOS", "Boston", 42.3643, -71.0052),
-    ("CLT", "Charlotte", 35.2140, -80.9431),
-    ("DEN", "Denver", 39.8617, -104.6731),
-    ("DFW", "Dallas", 32.8968, -97.0380),
-    ("DTW", "Detroit", 42.2124, -83.3534),
-    ("ELP", "El Paso", 31.8072, -106.3781),
-    ("FAI", "Fairbanks", 64.8151, -147.8561),
-    ("IAD", "Washington", 38.9445, -77.4558),
-    ("IAH", "Houston", 29.9844, -95.3414),
-    ("JAX", "Jacksonville", 30.4941, -81.6879),
-    ("JFK", "New York", 40.6398, -73.7789),
-    ("LAS", "Las Vegas", 36.0801, -115.1522),
-    ("LAX", "Los Angeles", 33.9425, -118.4081),
-    ("MCI", "Kansas City", 39.2976, -94.7139),
-    ("MEM", "Memphis", 35.0424, -89.9767),
-    ("MIA", "Miami", 25.7932, -80.2906),
-    ("MSP", "Minneapolis", 44.8820, -93.2218),
-    ("MSY", "New Orleans", 29.9934, -90.2580),
-    ("OKC", "Oklahoma City", 35.3931, -97.6007),
-    ("OMA", "Omaha", 41.3032, -95.8941),
-    ("ORD", "Chicago", 41.9786, -87.9048),
-    ("PDX", "Portland", 45.5887, -122.5975),
-    ("PHX", "Phoenix", 33.4343, -112.0116),
-    ("PIT", "Pittsburgh", 40.4915, -80.2329),
-    ("RNO", "Reno", 39.4991, -119.7681),
-    ("SAN", "San Diego", 32.7336, -117.1897),
-    ("SAT", "San Antonio", 29.5337, -98.4698),
-    ("SEA", "Seattle", 47.4490, -122.3093),
-    ("SFO", "San Francisco", 37.6190, -122.3749),
-    ("SLC", "Salt Lake City", 40.7884, -111.9778),
-    ("STL", "St. Louis", 38.7487, -90.3700),
+    ("ABQ", "Albuquerque", 35.0402, -106.6092),   ("ANC", "Anchorage", 61.1744, -149.9964),
+    ("ATL", "Atlanta", 33.6367, -84.4281),        ("BIL", "Billings", 45.8077, -108.5429),
+    ("BIS", "Bismarck", 46.7727, -100.7460),      ("BNA", "Nashville", 36.1245, -86.6782),
+    ("BOI", "Boise", 43.5644, -116.2228),         ("BOS", "Boston", 42.3643, -71.0052),
+    ("CLT", "Charlotte", 35.2140, -80.9431),      ("DEN", "Denver", 39.8617, -104.6731),
+    ("DFW", "Dallas", 32.8968, -97.0380),         ("DTW", "Detroit", 42.2124, -83.3534),
+    ("ELP", "El Paso", 31.8072, -106.3781),       ("FAI", "Fairbanks", 64.8151, -147.8561),
+    ("IAD", "Washington", 38.9445, -77.4558),     ("IAH", "Houston", 29.9844, -95.3414),
+    ("JAX", "Jacksonville", 30.4941, -81.6879),   ("JFK", "New York", 40.6398, -73.7789),
+    ("LAS", "Las Vegas", 36.0801, -115.1522),     ("LAX", "Los Angeles", 33.9425, -118.4081),
+    ("MCI", "Kansas City", 39.2976, -94.7139),    ("MEM", "Memphis", 35.0424, -89.9767),
+    ("MIA", "Miami", 25.7932, -80.2906),          ("MSP", "Minneapolis", 44.8820, -93.2218),
+    ("MSY", "New Orleans", 29.9934, -90.2580),    ("OKC", "Oklahoma City", 35.3931, -97.6007),
+    ("OMA", "Omaha", 41.3032, -95.8941),          ("ORD", "Chicago", 41.9786, -87.9048),
+    ("PDX", "Portland", 45.5887, -122.5975),      ("PHX", "Phoenix", 33.4343, -112.0116),
+    ("PIT", "Pittsburgh", 40.4915, -80.2329),     ("RNO", "Reno", 39.4991, -119.7681),
+    ("SAN", "San Diego", 32.7336, -117.1897),     ("SAT", "San Antonio", 29.5337, -98.4698),
+    ("SEA", "Seattle", 47.4490, -122.3093),       ("SFO", "San Francisco", 37.6190, -122.3749),
+    ("SLC", "Salt Lake City", 40.7884, -111.9778),("STL", "St. Louis", 38.7487, -90.3700),
     ("TPA", "Tampa", 27.9755, -82.5332),
     # Canada
-    ("YEG", "Edmonton", 53.3097, -113.5797),
-    ("YFB", "Iqaluit", 63.7564, -68.5558),
-    ("YHZ", "Halifax", 44.8808, -63.5086),
-    ("YQB", "Quebec", 46.7911, -71.3933),
-    ("YQR", "Regina", 50.4319, -104.6658),
-    ("YUL", "Montreal", 45.4706, -73.7408),
-    ("YVR", "Vancouver", 49.1939, -123.1844),
-    ("YWG", "Winnipeg", 49.9100, -97.2399),
-    ("YXY", "Whitehorse", 60.7096, -135.0674),
-    ("YYC", "Calgary", 51.1139, -114.0203),
-    ("YYQ", "Churchill", 58.7392, -94.0650),
-    ("YYT", "St. John's", 47.6186, -52.7519),
-    ("YYZ", "Toronto", 43.6772, -79.6306),
-    ("YZF", "Yellowknife", 62.4628, -114.4403),
+    ("YEG", "Edmonton", 53.3097, -113.5797),      ("YFB", "Iqaluit", 63.7564, -68.5558),
+    ("YHZ", "Halifax", 44.8808, -63.5086),        ("YQB", "Quebec", 46.7911, -71.3933),
+    ("YQR", "Regina", 50.4319, -104.6658),        ("YUL", "Montreal", 45.4706, -73.7408),
+    ("YVR", "Vancouver", 49.1939, -123.1844),     ("YWG", "Winnipeg", 49.9100, -97.2399),
+    ("YXY", "Whitehorse", 60.7096, -135.0674),    ("YYC", "Calgary", 51.1139, -114.0203),
+    ("YYQ", "Churchill", 58.7392, -94.0650),      ("YYT", "St. John's", 47.6186, -52.7519),
+    ("YYZ", "Toronto", 43.6772, -79.6306),        ("YZF", "Yellowknife", 62.4628, -114.4403),
     # Mexico
-    ("ACA", "Acapulco", 16.7571, -99.7540),
-    ("CUN", "Cancun", 21.0365, -86.8771),
-    ("CUU", "Chihuahua", 28.7029, -105.9646),
-    ("GDL", "Guadalajara", 20.5218, -103.3112),
-    ("HMO", "Hermosillo", 29.0959, -111.0479),
-    ("MEX", "Mexico City", 19.4363, -99.0721),
-    ("MID", "Merida", 20.9370, -89.6577),
-    ("MTY", "Monterrey", 25.7785, -100.1069),
-    ("OAX", "Oaxaca", 16.9999, -96.7266),
-    ("SJD", "San Jose del Cabo", 23.1518, -109.7211),
+    ("ACA", "Acapulco", 16.7571, -99.7540),       ("CUN", "Cancun", 21.0365, -86.8771),
+    ("CUU", "Chihuahua", 28.7029, -105.9646),     ("GDL", "Guadalajara", 20.5218, -103.3112),
+    ("HMO", "Hermosillo", 29.0959, -111.0479),    ("MEX", "Mexico City", 19.4363, -99.0721),
+    ("MID", "Merida", 20.9370, -89.6577),         ("MTY", "Monterrey", 25.7785, -100.1069),
+    ("OAX", "Oaxaca", 16.9999, -96.7266),         ("SJD", "San Jose del Cabo", 23.1518, -109.7211),
     ("TGZ", "Tuxtla Gutierrez", 16.5636, -93.0225),
 )
+# fmt: on
 
-_DESCR = """\
-Flight hours between {n} North American airports under an idealized westerly jet.
+_DESCR = f"""\
+Flight hours between {len(_AIRPORTS)} North American airports under an idealized westerly jet.
 
 hours[i, j] is the time in the air from airport i to airport j, along the great circle, at an airspeed of
-{airspeed:g} km/h in a purely eastward wind that depends on the latitude only:
-{peak:g} km/h at {latitude:g} N, falling off as a Gaussian of standard deviation {width:g} degrees.
+{AIRSPEED:g} km/h in a purely eastward wind that depends on the latitude only:
+{JET_PEAK:g} km/h at {JET_LATITUDE:g} N, falling off as a Gaussian of standard deviation {JET_WIDTH:g} degrees.
 Westbound is always slower.
 
 The hours are computed, not observed. They hold no fixed time for taxi, climb or approach, so that
@@ -120,17 +91,7 @@ the diagonal is zero and short flights are short. Airport positions are facts, r
 
 
 def jet_wind(latitude: ArrayLike, longitude: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Idealized westerly jet, in km/h towards the east and the north: it depends on the latitude, in degrees, only.
-
-    Examples
-    --------
-    >>> from finsler.datasets.flights import jet_wind
-    >>> east, north = jet_wind([42.0, 29.0, 0.0], [-100.0, -100.0, -100.0])
-    >>> east.round(1)
-    array([100. ,  60.7,   0.5])
-    >>> north
-    array([0., 0., 0.])
-    """
+    """Idealized westerly jet, in km/h towards the east and the north: it depends on the latitude, in degrees, only."""
     lat, lon = np.broadcast_arrays(np.asarray(latitude, float), np.asarray(longitude, float))
     east = JET_PEAK * np.exp(-0.5 * ((lat - JET_LATITUDE) / JET_WIDTH) ** 2)
     return east, np.zeros(lon.shape)
@@ -193,9 +154,9 @@ def make_flight_hours(
     legs = check_count("legs", legs)
     wind = jet_wind if wind is None else wind
     if not callable(wind):
-        kind = type(wind).__name__
         raise InputError(
-            f"wind must be None or a function (latitude, longitude) -> (east, north) in km/h; got {kind}."
+            "wind must be None or a function (latitude, longitude) -> (east, north) in km/h; "
+            f"got {type(wind).__name__}."
         )
     phi, lam = np.radians(lat), np.radians(lon)
     unit = np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
@@ -269,16 +230,11 @@ def load_flight_hours() -> Bunch:
     """
     from sklearn.utils import Bunch  # here, because importing it takes longer than computing the hours
 
-    codes, cities, latitude, longitude = zip(*_AIRPORTS, strict=True)
+    codes, cities, *places = map(list, zip(*_AIRPORTS, strict=True))
+    latitude, longitude = map(np.array, places)
+    hours = make_flight_hours(latitude, longitude)
     return Bunch(
-        hours=make_flight_hours(latitude, longitude),
-        codes=list(codes),
-        cities=list(cities),
-        latitude=np.array(latitude),
-        longitude=np.array(longitude),
-        DESCR=_DESCR.format(
-            n=len(codes), airspeed=AIRSPEED, peak=JET_PEAK, latitude=JET_LATITUDE, width=JET_WIDTH
-        ),
+        hours=hours, codes=codes, cities=cities, latitude=latitude, longitude=longitude, DESCR=_DESCR
     )
 
 

@@ -63,65 +63,16 @@ _FILES = (  # folder, name, bytes, SHA-256
 FILES = {name: RemoteFile(f"{folder}/{name}", size, sha256) for folder, name, size, sha256 in _FILES}
 
 
-class GraphFacts(NamedTuple):
-    """What a graph must have once it is read: nodes, arcs, self-loops, reciprocal pairs."""
-
-    files: tuple[str, ...]
-    counts: tuple[int, int, int, int]
-    about: str
-
-
-_CITES = "arcs from the citing to the cited paper."
-_LINKS = "arcs from the linking to the linked page (undocumented by the source, but the degrees support it)."
-GRAPHS = {
-    "cora": GraphFacts(("cora.zip",), (2708, 5429, 0, 151), f"Cora citations (LINQS): {_CITES}"),
-    "citeseer": GraphFacts(
-        ("citeseer.zip",),
-        (3327, 4732, 124, 56),
-        f"Citeseer citations (LINQS): {_CITES}\n15 papers, the last, have no record: y is -1, no features.",
-    ),
-    "grqc": GraphFacts(
-        ("ca-GrQc.txt",),
-        (5242, 28980, 12, 14484),
-        "Co-authors in general relativity (SNAP ca-GrQc). No directions: every pair is stored both ways.",
-    ),
-    "chameleon": GraphFacts(
-        ("chameleon_edges.csv",), (2277, 36101, 50, 4680), f"Wikipedia on chameleons (MUSAE): {_LINKS}"
-    ),
-    "squirrel": GraphFacts(
-        ("squirrel_edges.csv",), (5201, 217073, 140, 18580), f"Wikipedia on squirrels (MUSAE): {_LINKS}"
-    ),
-    "arxiv-year": GraphFacts(
-        ("adj_full.npz", "node_year.csv.gz"),
-        (169343, 1166243, 0, 8444),
-        f"Papers on arXiv (ogbn-arxiv, ODC-BY 1.0): {_CITES}\ny is the year of posting in five classes.",
-    ),
-}
 _YEAR_CUTS = (2014, 2016, 2018, 2019)  # first years of the classes 1 to 4
 _YEAR_CLASSES = ["to 2013", "2014-2015", "2016-2017", "2018", "from 2019"]
 _RETRIES = 2
 
 
 def fetch_file(name: str, *, cache_dir: Folder = None) -> Path:
-    """Path of a registered file, downloaded first if need be and checked by its SHA-256.
+    """Path of a registered file (a key of ``FILES``), downloaded first if need be and checked by its SHA-256.
 
-    Parameters
-    ----------
-    name : str
-        A key of ``FILES``, for example ``"airports.dat"``.
-    cache_dir : path or None, default=None
-        Where downloads are kept; None is the user's cache, ``pooch.os_cache("finsler")``. Not used when the
-        environment variable ``FINSLER_DATA`` names a folder, in which the file is then expected.
-
-    Returns
-    -------
-    path : pathlib.Path
-
-    Raises
-    ------
-    InputError, FileNotFoundError, OSError, MissingExtraError
-        If the file is not the registered one; is not in ``FINSLER_DATA``; cannot be downloaded, and then nothing
-        half-written is left behind; needs pooch, which is not installed.
+    ``cache_dir`` is where downloads are kept, the user's cache by default. It is not used when the environment variable
+    ``FINSLER_DATA`` names a folder, in which the file is then expected. A download that fails leaves nothing behind.
     """
     check_choice("name", name, FILES)
     folder = os.environ.get("FINSLER_DATA")
@@ -150,7 +101,8 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
     name : {"cora", "citeseer", "grqc", "chameleon", "squirrel", "arxiv-year"}
         The graph.
     cache_dir : path or None, default=None
-        As in :func:`fetch_file`, which also says what can go wrong.
+        Where downloads are kept; None is the user's cache. Not used when the environment variable ``FINSLER_DATA``
+        names a folder, in which the publisher's files are then expected.
 
     Returns
     -------
@@ -174,9 +126,9 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
     """
     key = str(name).lower().replace("_", "-")
     check_choice("name", key, GRAPHS)
-    files, expected, about = GRAPHS[key]
+    read, files, expected, about = GRAPHS[key]
     parts: dict[str, Any] = {"y": None, "label_names": None, "features": None, "year": None}
-    parts |= _READERS[key](*(fetch_file(file, cache_dir=cache_dir) for file in files))
+    parts |= read(*(fetch_file(file, cache_dir=cache_dir) for file in files))
     graph = parts["graph"]
     loops = int(np.count_nonzero(graph.diagonal()))
     counts = (graph.shape[0], graph.nnz, loops, (graph.multiply(graph.T).nnz - loops) // 2)
@@ -187,15 +139,11 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
         )
     nodes, arcs, loops, pairs = counts
     sources = "".join(f"Source: {FILES[file].url}\n" for file in files)
-    return Bunch(
-        **parts,
-        n_nodes=nodes,
-        n_arcs=arcs,
-        self_loops=loops,
-        reciprocal_pairs=pairs,
-        DESCR=f"{about}\n\n{nodes} nodes, {arcs} arcs of which {loops} are self-loops, {pairs} pairs of "
-        f"nodes with arcs both ways.\n{sources}",
+    about = (
+        f"{about}\n\n{nodes} nodes, {arcs} arcs of which {loops} are self-loops, {pairs} pairs of "
+        f"nodes with arcs both ways.\n{sources}"
     )
+    return Bunch(**parts, n_nodes=nodes, n_arcs=arcs, self_loops=loops, reciprocal_pairs=pairs, DESCR=about)
 
 
 def _download(name: str, cache_dir: Folder, downloader: Callable[..., Any] | None = None) -> Path:
@@ -277,23 +225,8 @@ def _read_arxiv(path: Path, years: Path) -> dict[str, Any]:
     if year.shape != graph.shape[:1]:
         raise RuntimeError(f"{years} has {year.size} years for the {graph.shape[0]} nodes of {path}.")
     y = np.searchsorted(_YEAR_CUTS, year, side="right")
-    return {
-        "graph": graph,
-        "labels": np.arange(y.size),
-        "y": y,
-        "label_names": [*_YEAR_CLASSES],
-        "year": year,
-    }
-
-
-_READERS: dict[str, Callable[..., dict[str, Any]]] = {
-    "cora": _read_linqs,
-    "citeseer": _read_linqs,
-    "grqc": _read_snap,
-    "chameleon": _read_musae,
-    "squirrel": _read_musae,
-    "arxiv-year": _read_arxiv,
-}
+    names = [*_YEAR_CLASSES]
+    return {"graph": graph, "labels": np.arange(y.size), "y": y, "label_names": names, "year": year}
 
 
 def _adjacency(arcs: Any, n: int) -> Any:
@@ -302,3 +235,34 @@ def _adjacency(arcs: Any, n: int) -> Any:
     graph = csr_array((np.ones(source.size), (source, target)), shape=(n, n))
     graph.data[:] = 1.0
     return graph
+
+
+class GraphFacts(NamedTuple):
+    """How a graph is read, what it must have then (nodes, arcs, self-loops, reciprocal pairs), and what it is."""
+
+    read: Callable[..., dict[str, Any]]
+    files: tuple[str, ...]
+    counts: tuple[int, int, int, int]
+    about: str
+
+
+_CITES = "arcs from the citing to the cited paper."
+_LINKS = "arcs from the linking to the linked page (undocumented by the source, but the degrees support it)."
+# fmt: off
+GRAPHS = {
+    "cora": GraphFacts(_read_linqs, ("cora.zip",), (2708, 5429, 0, 151), f"Cora citations (LINQS): {_CITES}"),
+    "citeseer": GraphFacts(
+        _read_linqs, ("citeseer.zip",), (3327, 4732, 124, 56),
+        f"Citeseer citations (LINQS): {_CITES}\n15 papers, the last, have no record: y is -1, no features."),
+    "grqc": GraphFacts(
+        _read_snap, ("ca-GrQc.txt",), (5242, 28980, 12, 14484),
+        "Co-authors in general relativity (SNAP ca-GrQc). No directions: every pair is stored both ways."),
+    "chameleon": GraphFacts(
+        _read_musae, ("chameleon_edges.csv",), (2277, 36101, 50, 4680), f"Wikipedia on chameleons (MUSAE): {_LINKS}"),
+    "squirrel": GraphFacts(
+        _read_musae, ("squirrel_edges.csv",), (5201, 217073, 140, 18580), f"Wikipedia on squirrels (MUSAE): {_LINKS}"),
+    "arxiv-year": GraphFacts(
+        _read_arxiv, ("adj_full.npz", "node_year.csv.gz"), (169343, 1166243, 0, 8444),
+        f"Papers on arXiv (ogbn-arxiv, ODC-BY 1.0): {_CITES}\ny is the year of posting in five classes."),
+}
+# fmt: on

@@ -1,4 +1,4 @@
-"""The paper's examples, made from formulas: Swiss roll, sea, river, binary tree; and exact Randers data.
+"""Data made from formulas: the paper's Swiss roll, sea, river and binary tree; a city; exact Randers data.
 
 Random numbers come from ``numpy.random.RandomState`` (scikit-learn's ``check_random_state``), one uniform
 pair per point, so that an integer ``random_state`` gives the very points of the paper's published code with
@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from sklearn.utils import Bunch, check_random_state
 
 from finsler.errors import InputError, check_count
+from finsler.geometry.components import graph_components, largest_component
 
 ROLL_START, ROLL_END = 1.5 * np.pi, 4.5 * np.pi  # the angle t, which is also the radius
 ROLL_HEIGHT = 20.0
@@ -127,7 +128,8 @@ def _roll(u: Floats, alpha: float) -> dict[str, Floats]:
 
 def _cut_hole(u: Floats, points: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which points the hole leaves; and which of those stand at its rim."""
-    inside = _between(u[:, 0], HOLE_LENGTH) & _between(u[:, 1], HOLE_HEIGHT)
+    low, high = np.array([HOLE_LENGTH, HOLE_HEIGHT]).T
+    inside = ((u > low) & (u < high)).all(axis=1)
     kept, n = ~inside, len(u)
     if not kept.any():
         raise InputError(f"n_samples={n}: every point fell into the hole. Use more points, or hole=False.")
@@ -181,13 +183,10 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
     a, b = nu * points.T
     free = np.column_stack([np.sin(a) + np.cos(b), np.cos(a) - np.sin(b)])
     scale = _scale_to(alpha, free)
+    current, divergence = scale * free, scale * nu * (np.cos(a) - np.cos(b))
+    about = f"Sea of side {SEA_SIDE:g} with a current of frequency {nu:g}, up to {alpha:g}; {n} points.\n"
     return Bunch(
-        points=points,
-        current=scale * free,
-        divergence=scale * nu * (np.cos(a) - np.cos(b)),
-        nu=float(nu),
-        alpha=alpha,
-        DESCR=f"Sea of side {SEA_SIDE:g} with a current of frequency {nu:g}, up to {alpha:g}; {n} points.\n",
+        points=points, current=current, divergence=divergence, nu=float(nu), alpha=alpha, DESCR=about
     )
 
 
@@ -226,12 +225,8 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
     n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
     points = check_random_state(random_state).uniform(size=(n, 2)) * (RIVER_LENGTH, RIVER_WIDTH)
     free = np.column_stack([1 - np.abs(2 * points[:, 1] / RIVER_WIDTH - 1), np.zeros(n)])
-    return Bunch(
-        points=points,
-        current=_scale_to(alpha, free) * free,
-        alpha=alpha,
-        DESCR=f"River {RIVER_LENGTH:g} x {RIVER_WIDTH:g} with a current up to {alpha:g}, {n} points.\n",
-    )
+    about = f"River {RIVER_LENGTH:g} x {RIVER_WIDTH:g} with a current up to {alpha:g}, {n} points.\n"
+    return Bunch(points=points, current=_scale_to(alpha, free) * free, alpha=alpha, DESCR=about)
 
 
 def make_binary_tree(depth: int = 7) -> Bunch:
@@ -283,12 +278,86 @@ def make_binary_tree(depth: int = 7) -> Bunch:
         columns.append(first + (start + shift) % width)
         costs.append(np.full(start.size, LEVEL))
     graph = csr_array((np.concatenate(costs), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n))
-    return Bunch(
-        graph=graph,
-        depth=level,
-        parent=parent,
-        DESCR=f"Binary tree of depth {height}, {n} nodes; arcs: {DOWN} down, {UP} up, {LEVEL} on a level.\n",
+    about = f"Binary tree of depth {height}, {n} nodes; arcs: {DOWN} down, {UP} up, {LEVEL} on a level.\n"
+    return Bunch(graph=graph, depth=level, parent=parent, DESCR=about)
+
+
+def make_city(
+    n: int = 10_000,
+    *,
+    one_way: float = 0.2,
+    closed: float = 0.02,
+    closed_uphill: float = 0.2,
+    slope: float = 0.0,
+    random_state: Any = 0,
+) -> Bunch:
+    """Square grid of streets with one-way streets and random closures; its strongly connected part.
+
+    Every row and every column of the grid is a street. More blocks are closed in the direction that leads uphill, so
+    that climbing takes longer than coming down, even counted in blocks.
+
+    Parameters
+    ----------
+    n : int, default=10000
+        Crossings, about: the nearest square, less those that closures cut off. A million take about a second.
+    one_way : float in [0, 1], default=0.2
+        Share of streets that are one-way, half of them in either direction.
+    closed : float in [0, 1), default=0.02
+        Share of arcs, a block of a street in one direction, that are closed.
+    closed_uphill : float in [0, 1), default=0.2
+        The same for the arcs that lead uphill.
+    slope : float in [0, 1), default=0
+        Arcs uphill are ``1 + slope`` long and arcs downhill ``1 - slope``; the others are 1 long.
+    random_state : int, RandomState instance or None, default=0
+        An int gives the same city each time.
+
+    Returns
+    -------
+    data : sklearn.utils.Bunch
+        graph : scipy.sparse.csr_array of shape (n, n)
+            Lengths of the arcs, row = from; all 1 if ``slope`` is 0. Each crossing can be reached from each other one.
+        points : ndarray of shape (n, 2)
+            Where the crossings are; the second coordinate points uphill.
+        DESCR : str
+            What the data are.
+
+    Examples
+    --------
+    >>> from finsler.datasets import make_city
+    >>> city = make_city(400)
+    >>> city.graph.shape[0] == len(city.points), bool(len(city.points) > 380)
+    (True, True)
+    """
+    check_count("n", n, least=4)
+    shares = {"one_way": one_way, "closed": closed, "closed_uphill": closed_uphill, "slope": slope}
+    for name, value in shares.items():
+        if not 0 <= value <= 1 or (name != "one_way" and value == 1):
+            raise InputError(f"{name} must be a number from 0 to less than 1; got {value!r}.")
+    rng = check_random_state(random_state)
+    side = max(2, round(float(n) ** 0.5))
+    node = np.arange(side * side, dtype=np.int32).reshape(side, side)  # [column, row]: row counts uphill
+    tails, heads, lengths = [], [], []
+    # Streets along the slope (one a column), then across it (one a row); each forwards and backwards.
+    for first, second, climb in ((node[:, :-1], node[:, 1:], slope), (node[:-1].T, node[1:].T, None)):
+        single = rng.uniform(size=side) < one_way
+        onward = rng.uniform(size=side) < 0.5
+        for tail, head, leads, sign in ((first, second, onward, 1), (second, first, ~onward, -1)):
+            shut = closed_uphill if climb is not None and sign > 0 else closed
+            there = (~single | leads)[:, None] & (rng.uniform(size=tail.shape) >= shut)
+            tails.append(tail[there])
+            heads.append(head[there])
+            lengths.append(np.full(len(tails[-1]), 1 + sign * (climb or 0.0)))
+    arcs = np.concatenate(lengths), (np.concatenate(tails), np.concatenate(heads))
+    graph = csr_array(coo_array(arcs, shape=(side * side,) * 2))
+    kept = largest_component(graph_components(graph, "strong"))
+    graph = csr_array(graph[kept][:, kept])
+    graph.sort_indices()
+    points = np.column_stack(np.divmod(kept, side)).astype(float)
+    about = (
+        f"City of {len(kept)} crossings and {graph.nnz} arcs on a {side} x {side} grid; {one_way:.0%} of the "
+        f"streets are one-way, {closed:.0%} of the blocks closed, uphill {closed_uphill:.0%}.\n"
     )
+    return Bunch(graph=graph, points=points, DESCR=about)
 
 
 def make_exact_randers(
@@ -328,17 +397,9 @@ def make_exact_randers(
     alpha = _check_alpha(alpha)
     points = check_random_state(random_state).normal(size=(n, m))
     up = points[:, -1]
-    return Bunch(
-        points=points,
-        distances=cdist(points, points) + alpha * (up[None, :] - up[:, None]),
-        alpha=alpha,
-        DESCR=f"Exact Randers distances, alpha = {alpha:g}, of {n} normal points in dimension {m}.\n",
-    )
-
-
-def _between(values: Floats, bounds: tuple[float, float]) -> NDArray[np.bool_]:
-    low, high = bounds
-    return (values > low) & (values < high)
+    distances = cdist(points, points) + alpha * (up[None, :] - up[:, None])
+    about = f"Exact Randers distances, alpha = {alpha:g}, of {n} normal points in dimension {m}.\n"
+    return Bunch(points=points, distances=distances, alpha=alpha, DESCR=about)
 
 
 def _scale_to(alpha: float, field: Floats) -> float:

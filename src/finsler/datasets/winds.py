@@ -44,7 +44,7 @@ def fetch_winds(month: str = "january", *, level: int = 200, cache_dir: Folder =
     level : {200, 500, 850}, default=200
         Pressure in hPa: about 12, 5.5 and 1.5 km high. Airliners cruise near 200.
     cache_dir : path or None, default=None
-        As in :func:`~finsler.datasets.fetch_file`.
+        As in :func:`~finsler.datasets.fetch_graph`.
 
     Returns
     -------
@@ -76,7 +76,6 @@ def fetch_flight_hours(
     region: str = "north-america",
     level: int = 200,
     n_airports: int | None = None,
-    airspeed: float = AIRSPEED,
     cache_dir: Folder = None,
 ) -> Bunch:
     """Hours of flight between large airports in the mean winds of a month.
@@ -96,10 +95,8 @@ def fetch_flight_hours(
     n_airports : int or None, default=None
         Only the first of the list, which runs roughly from the busiest down and, for the world, takes the
         continents in turn. None is all: 62 in North America, 160 in the world.
-    airspeed : float, default=850
-        Speed through the air in km/h.
     cache_dir : path or None, default=None
-        As in :func:`~finsler.datasets.fetch_file`.
+        As in :func:`~finsler.datasets.fetch_graph`.
 
     Returns
     -------
@@ -121,14 +118,14 @@ def fetch_flight_hours(
     columns = list(zip(*(rows[code] for code in codes), strict=True))
     latitude, longitude = np.array(columns[6:8], dtype=float)
     return Bunch(
-        hours=make_flight_hours(latitude, longitude, airspeed=airspeed, wind=wind),
+        hours=make_flight_hours(latitude, longitude, wind=wind),
         codes=codes,
         names=list(columns[1]),
         cities=list(columns[2]),
         countries=list(columns[3]),
         latitude=latitude,
         longitude=longitude,
-        DESCR=f"Flight hours between {len(codes)} airports ({region}), great circles, {airspeed:g} km/h.\n\n"
+        DESCR=f"Flight hours between {len(codes)} airports ({region}), great circles, {AIRSPEED:g} km/h.\n\n"
         f"Winds: ERA-Interim (ECMWF), {month} mean at {level} hPa. Airports: OpenFlights (ODbL 1.0).\n"
         "The hours are computed, not observed, and hold no fixed time for taxi, climb or approach.\n"
         f"Source: {FILES['eraint_uvz.nc'].url}\nSource: {FILES['airports.dat'].url}\n",
