@@ -55,7 +55,7 @@ def test_absent_pairs_are_not_filled_with_paths():
 
 def test_repeated_pairs():
     rows = [*ROWS, ("c", "b", 4.5), ("a", "b", 5.0), ("a", "b", np.nan)]
-    with pytest.raises(InputError, match=r"from 'c' to 'b' .* \(2 rows.*aggregate="):
+    with pytest.raises(InputError, match=r"from 'c' to 'b' .*rows: 2.*aggregate="):
         pairs_to_dissimilarities(rows)
     for aggregate, value in (
         ("mean", 4),
@@ -92,6 +92,8 @@ def test_similarities():
         assert (data.provenance.similarity, data.provenance.n_missing) == (similarity, 1)
     full = pairs_to_dissimilarities(rows, similarity="gravity", zeros="pseudocount")
     assert full.provenance.n_missing == 0
+    kept = pairs_to_dissimilarities(rows, similarity="gravity", zeros="keep", missing="hinge")
+    assert (kept.provenance.n_unreachable, kept.provenance.policy) == (1, "hinge")
     used = pairs_to_dissimilarities(
         [*rows, (1, 1, 50.0), (2, 2, 50.0), (3, 3, 50.0), (0, 0, 41.0)],
         similarity="linear", diagonal="use", aggregate="sum",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +14,7 @@ from finsler.data.columns import choose_columns, find_column
 from finsler.data.labels import plain_label
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import Provenance, count
-from finsler.data.similarities import from_similarities
+from finsler.data.similarities import from_similarities, with_facts
 from finsler.data.tables import Table, parse_where, read_table, rows_where
 from finsler.errors import InputError, InputTypeError, check_choice
 
@@ -100,8 +98,10 @@ def _columns_of(table: Any) -> tuple[list[Any], Callable[[int], Any]]:
         if not table or {isinstance(row, tuple | list) and len(row) for row in table} != {3}:
             raise InputError("table must be a list of tuples (source, target, value), all three.")
         return [0, 1, 2], list(zip(*table, strict=True)).__getitem__
+    import narwhals  # here, because few tables need it
+
     try:
-        frame = nw.from_native(table, eager_only=True)
+        frame = narwhals.from_native(table, eager_only=True)
     except TypeError as error:
         raise InputTypeError(
             f"table is a {type(table).__name__}; expected a data frame, a dict of columns, a list of tuples (source, "
@@ -202,13 +202,7 @@ def pairs_to_dissimilarities(
         said = f"{count(n_own, 'place')} with a value to itself other than 0, which is left out."
         facts = facts.having(remarks=[said])
     data = as_dissimilarities(matrix, labels=labels, missing=missing, diagonal=diagonal, name=pairs.name)
-    found = data.provenance
-    return replace(
-        data,
-        provenance=facts.having(
-            n_missing=found.n_missing, n_unreachable=found.n_unreachable, policy=found.policy
-        ),
-    )
+    return with_facts(data, facts)
 
 
 def _merge(
@@ -222,9 +216,8 @@ def _merge(
     if aggregate is None:
         i, j = divmod(int(key[order[again].min()]), len(labels))
         raise InputError(
-            f"{name}: the pair from {labels[i]!r} to {labels[j]!r} is given more than once ({len(again):,} rows repeat a "
-            "pair). Say with aggregate= what to take (mean, sum, min, max, median, first, last), or with where= which rows "
-            "count."
+            f"{name}: the pair from {labels[i]!r} to {labels[j]!r} is given more than once (such rows: {len(again):,}). "
+            "Say with aggregate= what to take (mean, sum, min, max, median, first, last), or with where= which rows count."
         )
     starts = np.delete(np.arange(len(key)), again)
     return key[order][starts], AGGREGATES[aggregate](values[order], starts), len(again)

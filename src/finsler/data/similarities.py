@@ -91,7 +91,6 @@ def dissimilarities_from(
         if not (np.isfinite(pseudocount) and pseudocount > 0):
             raise InputError(f"pseudocount must be positive, got {pseudocount!r}.")
         values = values + pseudocount
-
     D = TRANSFORMS[transform](values, labels=labels, **options)
     if zeros == "missing":
         D[zero] = np.nan
@@ -143,9 +142,14 @@ def from_similarities(
     options: dict[str, Any] = {"diagonal": "use"} if diagonal == "use" else {}
     D = dissimilarities_from(counts, transform=similarity, zeros=zeros, labels=labels, **options)
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
-    n_missing = int(np.count_nonzero(np.isnan(D)))
-    facts = (facts or Provenance()).having(similarity=similarity, n_missing=n_missing, policy=missing)
-    return replace(data, provenance=facts)
+    return with_facts(data, (facts or Provenance()).having(similarity=similarity))
+
+
+def with_facts(data: Dissimilarities, facts: Provenance) -> Dissimilarities:
+    """Add where data come from to what their check found."""
+    found = data.provenance
+    unknown = {name: getattr(found, name) for name in ("n_missing", "n_unreachable", "policy")}
+    return replace(data, provenance=facts.having(**unknown))
 
 
 def gravity(counts: ArrayLike, *, exponent: float = 2.0, labels: Sequence[Any] | None = None) -> Array:
