@@ -58,7 +58,10 @@ class Grid:
         n, parse = self.n_lines - header, _parser(len(self.data))
         if parse is None or n == 0 or not columns:
             return None if parse is None else np.empty((n, len(columns)))
-        values = parse(self, decimal, self.skip + header, columns)
+        try:
+            values = parse(self, decimal, self.skip + header, columns)
+        except ImportError:  # installed, but broken
+            return None
         if values is None or len(values) != n or (b"(" in self.data and np.isnan(values).any()):
             return None  # nan(1) is a number to some
         return values
@@ -155,7 +158,7 @@ def _polars(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array | 
             columns=[names[k] for k in columns],
             null_values=[word for word in _missing_words() if word],
         )
-    except (polars.exceptions.PolarsError, ValueError):
+    except (polars.exceptions.PolarsError, TypeError, ValueError):  # TypeError: an older polars
         return None
     return np.asarray(frame.select([names[k] for k in columns]).to_numpy(), dtype=float)
 
