@@ -330,7 +330,7 @@ def test_data_that_are_wrong(small, text, words):
     [
         (["embed", "nothing.csv", "--out", "-"], "There is no file nothing.csv."),
         (["embed", ".", "--out", "-", "--kind", "matrix"], ". is a folder, not a file."),
-        (["embed", "small.csv"], "--out: say where to write the map"),
+        (["embed", "small.csv"], "--out: say where to write"),
         (["embed", "small.csv", "--out", "map.gif"], "the suffix .gif is not known; known are .html .png .svg .pdf .csv"),
         (["embed", "small.csv", "--out", "map"], "the suffix (none) is not known"),
         (["embed", "small.csv", "--out", "a.npz", "--out", "./a.npz"], "--out: ./a.npz is given twice"),

@@ -1,6 +1,8 @@
 """Options are named as in Python and have the same defaults; examples of the help run."""
 
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from finsler.models import compare_models
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 from finsler.solvers.sparse import solver as sparse
 
+ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = typer.main.get_command(app).commands
 
 # What the library calls each option's function; where several have the parameter, all defaults must be told.
@@ -78,3 +81,27 @@ def test_option_names_are_arguments():
             if param.param_type_name == "option":
                 expected = f"--{param.name.replace('_', '-')}"
                 assert param.opts[0] == expected or aliases.get(param.name) == param.opts[0], param.name
+
+
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(
+        page
+        for folder in ("docs", "experiments", "examples", "tutorials")
+        for page in (ROOT / folder).rglob("*.*")
+    ),
+]
+
+
+def test_documentation_uses_options_that_there_are():
+    found = 0
+    for page in PAGES:
+        if page.suffix not in (".md", ".py", ".sh", ".rst", ".json") or "_build" in page.parts:
+            continue
+        for name, rest in re.findall(r"finsler (embed|report|compare|learn|predict|place|plot|demo|distance) ([^`\n]*)",
+                                     page.read_text(encoding="utf-8")):  # fmt: skip
+            known = {option for param in COMMANDS[name].params for option in param.opts}
+            for option in re.findall(r"(?<=\s)--[a-z-]+", f" {rest}"):
+                assert option in known, (page, name, option)
+                found += 1
+    assert found > 10

@@ -69,7 +69,8 @@ def compare(
         raise InputError(
             "- is not needed: the table goes to stdout anyway, and with --json as JSON.", argument="out"
         )
-    targets = output.plan(out or [], force=force, inputs=[file, weights], known=(".json", ".md", ".txt"))
+    known = (".json", ".md", ".txt")
+    targets = output.plan(out, force=force, inputs=[file, weights], known=known) if out else []
     for name, value in (("missing", missing), ("unreachable", unreachable)):
         if value == "hinge":
             raise InputError("the older models know no bounds: instead of hinge, use mask.", argument=name)

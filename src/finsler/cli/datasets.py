@@ -20,8 +20,6 @@ _MATRICES = {
     "flight-hours": "Hours between 64 North American airports in a westerly jet. Comes with finsler.",
     "flight-times": "Hours between 62 airports in the mean winds of a January. Downloads winds and airports.",
 }
-
-
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list.", show_default=False)]
 Out = Annotated[
     str | None, typer.Option("--out", "-o", metavar="FILE.csv", help="Write it as CSV; - is stdout.")

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from finsler.cli import options as opt
-from finsler.cli.errors import one_line, say
-from finsler.errors import InputError
 
 if TYPE_CHECKING:
     from finsler.cli import output
@@ -89,29 +87,20 @@ def embed(
     """
     from finsler.cli import inputs, output
 
-    if not out and not json:
-        raise InputError(
-            f"say where to write the map: map.html ({' '.join(output.KNOWN)}, or -).", argument="out"
-        )
-    targets = output.plan(out or [], force=force, inputs=[file, attributes, weights], json=json)
+    targets = output.plan(out, force=force, inputs=[file, attributes, weights], json=json)
     options = opt.given(context)
     table = inputs.read(options)
     about = inputs.attributes_of(table, options)
     output.check_color(color, about)
     result = inputs.find_map(table, options)
-    if not quiet:
-        say(result.summary())
-    elif result.status not in ("converged", "closed_form"):
-        say(f"finsler: warning: {one_line(result.message)}")
+    output.say_map(result, quiet=quiet)
     about = inputs.on_map(about, table, result)
     output.write(
         targets, result, attributes=about, color=color, title=title, quiet=quiet, keep_data=keep_data
     )
     if json:
         output.print_json(_record(table, result, targets))
-    if result.status == "interrupted":
-        say("finsler: stopped by Ctrl-C; what was found so far was written.")
-        raise typer.Exit(130)
+    output.end_as(result.status)
 
 
 def _record(table: Table, result: Embedding, targets: list[output.Target]) -> dict[str, Any]:

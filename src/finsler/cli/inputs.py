@@ -31,6 +31,7 @@ from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_points
 
 Options = Mapping[str, Any]
+Attributes = dict[str, NDArray[Any]]
 
 READING = ("source", "target", "similarity", "where", "encoding")
 COUNTS = ("similarity", "zeros", "diagonal", "missing")
@@ -147,7 +148,7 @@ def find_map(table: Table, options: Options) -> Embedding:
         return FinslerMDS(**solving).fit(measure(table, options)).result_
 
 
-def attributes_of(table: Table, options: Options) -> dict[str, NDArray[Any]]:
+def attributes_of(table: Table, options: Options) -> Attributes:
     """Attributes of the points of a table: its own, and those in the file of ``--attributes``."""
     if "attributes" not in options:
         return table.attributes
@@ -156,9 +157,7 @@ def attributes_of(table: Table, options: Options) -> dict[str, NDArray[Any]]:
     return {**table.attributes, **more}
 
 
-def on_map(
-    attributes: dict[str, NDArray[Any]], table: Table, embedding: Embedding
-) -> dict[str, NDArray[Any]]:
+def on_map(attributes: Attributes, table: Table, embedding: Embedding) -> Attributes:
     """Attributes of those points of a table that are on its map."""
     points = _points(table)
     if embedding.n_points == len(points) or embedding.labels is None:
@@ -169,10 +168,9 @@ def on_map(
 
 def _points(table: Table) -> LabelIndex:
     """Points of a table, in its order."""
-    labels, n = table.labels, len(table.values if table.values is not None else ())
     if table.graph is not None:
-        labels, n = table.graph.labels, table.graph.n_nodes
-    elif table.kind == "pairs":
+        return LabelIndex(table.graph.labels, table.graph.n_nodes)
+    if table.kind == "pairs":
         labels = place_codes(np.asarray(table.source), np.asarray(table.target))[1]
-        n = len(labels)
-    return LabelIndex(labels, n)
+        return LabelIndex(labels, len(labels))
+    return LabelIndex(table.labels, len(np.asarray(table.values)))

@@ -77,9 +77,7 @@ def learn(
     from finsler.data.point_tables import read_features
     from finsler.learn import LinkPredictor
 
-    if not out and not json:
-        raise InputError("say where to write the model: model.npz.", argument="out")
-    targets = output.plan(out or [], force=force, inputs=[file, features])
+    targets = output.plan(out, force=force, inputs=[file, features], json=json)
     options = opt.given(context)
     graph = inputs.read({**options, "kind": "edges"}).graph
     values = None
@@ -106,9 +104,7 @@ def learn(
             "validation": scores,
         }
         output.print_json({**about, **found, "outputs": [str(path) for path, _ in targets]})
-    if model.status_ == "interrupted":
-        say("finsler: stopped by Ctrl-C; what was learned so far was written.")
-        raise typer.Exit(130)
+    output.end_as(model.status_)
 
 
 def predict(

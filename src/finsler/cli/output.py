@@ -13,8 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import typer
+
 from finsler._io import write_atomically
-from finsler.cli.errors import MENDABLE, explain, say
+from finsler.cli.errors import MENDABLE, explain, one_line, say
 from finsler.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Target(NamedTuple):
 
 
 def plan(
-    outs: Sequence[str],
+    outs: Sequence[str] | None,
     *,
     force: bool,
     inputs: Sequence[str | None] = (),
@@ -45,13 +47,15 @@ def plan(
 ) -> list[Target]:
     """Check where output goes, before the work begins; ``-`` is CSV to stdout, which ``json`` may take.
 
-    Files that are ``inputs`` are never written, existing ones only by ``force``; ``known`` are the suffixes that make
-    sense here.
+    Without ``json`` there must be an output. Files that are ``inputs`` are never written, existing ones only by
+    ``force``; ``known`` are the suffixes that make sense here.
     """
+    if not outs and not json:
+        raise InputError(f"say where to write: a file that ends in {' '.join(known)}, or -.", argument="out")
     targets: list[Target] = []
     seen: set[Path | None] = set()
     read = {Path(name).resolve() for name in inputs if name not in (None, "-")}
-    for out in outs:
+    for out in outs or []:
         path = None if out == "-" else Path(out)
         if (key := path and path.resolve()) in seen:
             raise InputError(f"{out} is given twice; give each output once.", argument="out")
@@ -125,6 +129,21 @@ def write(
         say(f"Written: {', '.join(written)}")
     if failure is not None:
         raise failure
+
+
+def say_map(embedding: Embedding, *, quiet: bool) -> None:
+    """Say what was found; of a quiet command only that the search has not ended as it should."""
+    if not quiet:
+        say(embedding.summary())
+    elif embedding.status not in ("converged", "closed_form"):
+        say(f"finsler: warning: {one_line(embedding.message)}")
+
+
+def end_as(status: str) -> None:
+    """End with the code of Ctrl-C if that is how the work ended."""
+    if status == "interrupted":
+        say("finsler: stopped by Ctrl-C; what was found so far was written.")
+        raise typer.Exit(130)
 
 
 def check_color(color: str | None, attributes: Mapping[str, Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from finsler.cli import options as opt
-from finsler.errors import InputError
 
 EXAMPLES = opt.examples(
     "finsler plot map.npz --out map.png",
@@ -28,8 +27,6 @@ def plot(
     from finsler.data.point_tables import read_attributes
     from finsler.embedding import Embedding
 
-    if not out:
-        raise InputError(f"say where to draw it: map.png ({' '.join(output.KNOWN)}).", argument="out")
     targets = output.plan(out, force=force, inputs=[map_file, attributes])
     embedding = Embedding.load(map_file)
     about: dict[str, Any] = {}
