@@ -59,8 +59,9 @@ lint: $(VENV)/.develop
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Tutorials and gallery run; --keep-going shows every warning before the build fails by them.
+# Pages of names that are gone would be warned of. Tutorials and gallery run; --keep-going shows every warning before the build fails by them.
 docs: $(VENV)/.docs
+	rm -rf docs/reference
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 

@@ -72,8 +72,8 @@ for month, report in reports.items():
 # %%
 # The map
 # -------
-# Only the hours go in. The height is settled by the data; left and right are not, so we mirror the maps where need be
-# to have the north on the right.
+# Only the hours go in. Up is what the data say; left and right mean nothing by themselves, so a map whose north is on the
+# left is drawn mirrored.
 
 maps = {month: finsler.embed_matrix(data.hours, labels=data.codes) for month, data in flights.items()}
 figure, axes = plt.subplots(2, 1, figsize=(8, 13), layout="constrained")

@@ -29,7 +29,7 @@ rng = np.random.default_rng(0)
 grid = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), axis=-1).reshape(-1, 2)
 crossing = block * (grid + rng.uniform(-0.25, 0.25, size=grid.shape))
 altitude = 70 * np.exp(-(((crossing - crossing.mean(axis=0)) / 600) ** 2).sum(axis=1))
-minutes_per_metre = 60 / 15_000
+minutes_per_meter = 60 / 15_000
 
 
 def streets(hill, one_way):
@@ -49,7 +49,7 @@ def streets(hill, one_way):
                 length = np.linalg.norm(crossing[b] - crossing[a])
                 slope = 100 * (altitude[b] - altitude[a]) / length if hill else 0.0
                 effort = 1 + 0.08 * max(slope, 0) + 0.04 * min(slope, 0)
-                arcs.append((int(a), int(b), minutes_per_metre * length * effort))
+                arcs.append((int(a), int(b), minutes_per_meter * length * effort))
     return arcs
 
 

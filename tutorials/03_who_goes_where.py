@@ -2,7 +2,7 @@
 3. Who goes where
 =================
 
-In 2012-13 a quarter of a million students spent some months in another country under the Erasmus programme. Where did
+In 2012-13 a quarter of a million students spent some months in another country under the Erasmus program. Where did
 they go, and was it a fair exchange? Flows are not distances: turning them into distances is half of the work, and
 half of the result.
 
@@ -61,7 +61,7 @@ print(
 # Many students mean *near*, and a map takes big numbers for *far*. The report sees that something is odd:
 
 report = finsler.asymmetry_report(students)
-print(next(line for line in str(report).splitlines() if "detour" in line))
+print(next(f"{row.name}: {row.text}" for row in report.rows() if "detour" in row.name))
 
 # %%
 # Two honest transforms

@@ -105,7 +105,7 @@ length = np.arange(1, n + 1)
 for name, place in places.items():
     found = np.mean(place[:, None] <= length, axis=0)
     ax.step(length, found, where="post", label=name, lw=3 if name == "LinkPredictor" else 1.5)
-ax.plot(length, length / n, color="grey", ls=":", label="a list in random order")
+ax.plot(length, length / n, color="gray", ls=":", label="a list in random order")
 ax.set(
     xscale="log",
     xlim=(1, n),

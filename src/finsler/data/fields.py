@@ -65,7 +65,7 @@ def randers_field(
     }
     if len(given) > 1:
         raise InputError(
-            f"Give one of drift, current and metric; found {' and '.join(given)}. A drift makes going along it dear, a "
+            f"Give one of drift, current and metric; found {' and '.join(given)}. A drift makes going along it costly, a "
             "current makes it cheap, and metric=(M, omega) is the general case."
         )
     if zermelo not in ("exact", "first-order"):
