@@ -11,7 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 from finsler.datasets import make_swiss_roll
 from finsler.geometry.randers import length_bound, randers_distances
 from finsler.graphs.wormholes import consistency_weights, find_boundary
-from finsler.kernels.minplus import STRIP, minplus
+from finsler.kernels.paths import STRIP, minplus
 
 BOUND = 0.3
 

@@ -19,13 +19,14 @@ from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import pivots as kernels
+from finsler.kernels.paths import count_arcs
 
 Array = NDArray[Any]
 
 BATCH = 8  # pivots chosen at a time, so that threads have something to share
 BLOCK = 4096  # nodes handled at a time
-SHARPNESS = 4  # a node belongs to pivots at distances S in the proportions 1/S^4
-FAR = np.finfo(np.float32).max  # a length that stands for "no path"
+FAR = np.finfo(np.float32).max  # a length that stands for "no path",
+FAR_HOPS = np.uint16(65535)  # and so many hops
 CORE = 0.01  # share of the nodes from which on the largest part connected both ways is a core
 
 
@@ -136,9 +137,7 @@ def pivot_distances(
         "Use fewer pivots.",
     )
     rng = check_random_state(random_state)
-    measure, kind, far = (
-        (_hops, np.uint16, float(kernels.FAR)) if hops else (_lengths, np.float32, float(FAR))
-    )
+    measure, kind, far = (_hops, np.uint16, float(FAR_HOPS)) if hops else (_lengths, np.float32, float(FAR))
     progress = Progress("pivots", verbose)
     degree = np.diff(graph.matrix.indptr) + np.bincount(graph.matrix.indices, minlength=n)
     core = _core(graph, degree, h)
@@ -154,7 +153,7 @@ def pivot_distances(
             break
         pivots = np.concatenate([pivots, _choose(apart, pivots, core, degree, min(BATCH, h - done), rng)])
     progress.close(f"{h} of {h}")
-    if hops and max(int(part[part < kernels.FAR].max(initial=0)) for part in _slices(out_of, into)) < 255:
+    if hops and max(int(part[part < FAR_HOPS].max(initial=0)) for part in _slices(out_of, into)) < 255:
         out_of, into = (np.minimum(part, 255).astype(np.uint8) for part in (out_of, into))
         far = 255.0
     return _with_regions(pivots, out_of, into, far, n_jobs)
@@ -170,7 +169,7 @@ def _hops(graph: Digraph, starts: Array, n_jobs: int | None) -> Array:
         queue = np.empty(n, np.uint32)
         for row in range(first, stop):
             way, p = divmod(row, k)
-            if kernels.hops_row(*ways[way], starts[p], out[way, p], queue) < 0:
+            if not count_arcs(*ways[way], starts[p], FAR_HOPS, FAR_HOPS - 1, out[way, p], queue):
                 raise InputError("hops: a path has more than 65,534 arcs; use hops=False.", argument="hops")
 
     map_blocks(task, np.arange(2 * k + 1), n_jobs)
@@ -309,7 +308,7 @@ def _with_regions(
     sums = np.zeros((3, len(edges) - 1, h))
 
     def task(block: int, start: int, stop: int) -> None:
-        kernels.share(out_of, into, far, SHARPNESS, start, stop, *sums[:, block], region)
+        kernels.share(out_of, into, far, start, stop, *sums[:, block], region)
 
     map_blocks(task, edges, n_jobs)
     ahead, behind, spread = sums.sum(axis=1)

@@ -35,7 +35,7 @@ from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.data.fields import as_points
 from finsler.data.matrix import Array, as_dissimilarities
 from finsler.errors import InputError, check_choice
-from finsler.kernels.minplus import minplus
+from finsler.kernels.paths import minplus
 
 BLOCK_ROWS = 64
 

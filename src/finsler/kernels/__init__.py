@@ -5,14 +5,10 @@ import warnings
 from numba import njit
 
 
-def _probe() -> None:
-    """Stand in for a kernel, to see whether compiled code can be kept."""
-
-
 def _can_cache() -> bool:
     """Whether numba finds a folder for compiled code; where package and home are read-only, decorating would raise."""
     try:
-        njit(cache=True)(_probe)
+        njit(cache=True)(lambda: None)  # stands in for a kernel
     except (RuntimeError, OSError):
         warnings.warn(
             "There is no folder in which numba can keep compiled code, so that it is compiled anew in every process. "

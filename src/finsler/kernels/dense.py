@@ -16,17 +16,13 @@ Coordinates come as ``XT``, one row per axis and at least three rows (pad with z
 read and write contiguous memory. Each block adds to force arrays of its own; the caller sums blocks in order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from finsler.kernels import OPTIONS
 
 TINY = 1e-300
-CHUNK = (
-    256  # pairs handled at a time by the kernels for any dimension: small enough for the first-level cache
-)
+CHUNK = 256  # pairs handled at a time in any dimension: small enough for the first-level cache
 
 
 @njit(**OPTIONS)

@@ -9,8 +9,6 @@ way from j to i. For a matrix in memory or in a file both are the matrix itself,
 the cut-outs, read at 0. Tiles keep the transposed reads in the cache.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
@@ -45,21 +43,16 @@ def fold_weighted(there, back, w_there, w_back, weighted, unit, far, first, star
         for j0 in range(i0, width, TILE):
             for i in range(i0, min(i0 + TILE, stop)):
                 for j in range(max(j0, i + 1), min(j0 + TILE, width)):
-                    for way in range(2):
-                        if way == 0:
-                            d = np.float64(there[first + i, first + j])
-                            w = np.float64(w_there[first + i, first + j]) / unit if weighted else 1.0
-                        else:
-                            d = np.float64(back[first + j, first + i])
-                            w = np.float64(w_back[first + j, first + i]) / unit if weighted else 1.0
-                        if d == np.inf and far > 0.0:
-                            d = -far
-                        if not np.isfinite(d) or w == 0.0:
-                            d, w = 0.0, 0.0
-                        if way == 0:
-                            D[i, j], W[i, j] = d, w
-                        else:
-                            DT[i, j], WT[i, j] = d, w
+                    w = w_there[first + i, first + j] / unit if weighted else 1.0
+                    D[i, j], W[i, j] = _known(np.float64(there[first + i, first + j]), w, far)
+                    w = w_back[first + j, first + i] / unit if weighted else 1.0
+                    DT[i, j], WT[i, j] = _known(np.float64(back[first + j, first + i]), w, far)
+
+
+@njit(**OPTIONS)
+def _known(d, w, far):
+    d = -far if d == np.inf and far > 0.0 else d
+    return (d, w) if np.isfinite(d) and w != 0.0 else (0.0, 0.0)
 
 
 @njit(**OPTIONS)

@@ -17,10 +17,9 @@ the rest to the next when the graph does not suit it.
    improves after it was served is served again.
 3. `heap`: Dijkstra with a 4-ary heap, O(arcs log nodes) whatever the weights.
 
-`hops` counts arcs, breadth first.
+`hops` counts arcs, breadth first. At the end of the file, ways in dense matrices: `minplus`, `dense_dijkstra`,
+`fill_from_landmarks`.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -253,26 +252,100 @@ def heap(indptr, indices, weights, place, limit, starts, rows, out):
 
 
 @njit(**OPTIONS)
+def count_arcs(indptr, indices, start, far, limit, labels, queue):
+    """Least numbers of arcs from ``start`` into ``labels``, breadth first; ``far`` where there is no path.
+
+    Returns whether all paths were followed to their ends: not those of more than ``limit`` arcs.
+    """
+    labels[:] = far
+    labels[start] = 0
+    queue[0], first, last = start, 0, 1
+    while first < last:
+        u = queue[first]
+        first += 1
+        label = labels[u] + labels.dtype.type(1)
+        if label > limit:
+            return False
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            if labels[v] == far:
+                labels[v] = label
+                queue[last] = v
+                last += 1
+    return True
+
+
+@njit(**OPTIONS)
 def hops(indptr, indices, place, limit, starts, rows, out):
-    """Least numbers of arcs from ``starts[i]`` to ``out[rows[i]]``, breadth first."""
-    n = indptr.size - 1
-    labels = np.empty(n, np.float64)
-    queue = np.empty(n, np.uint32)
+    """Least numbers of arcs from ``starts[i]`` to ``out[rows[i]]``."""
+    labels, queue = np.empty(place.size), np.empty(place.size, np.uint32)
     for k in range(starts.size):
-        labels[:] = np.inf
-        s = starts[k]
-        labels[s], queue[0], first, last = 0.0, s, 0, 1
-        while first < last:
-            u = queue[first]
-            first += 1
-            label = labels[u] + 1.0
-            if label > limit:
-                break
-            for a in range(indptr[u], indptr[u + 1]):
-                v = indices[a]
-                if labels[v] == np.inf:
-                    labels[v] = label
-                    queue[last] = v
-                    last += 1
+        count_arcs(indptr, indices, starts[k], np.inf, limit, labels, queue)
         _write(labels, 0, place, limit, out[rows[k]])
     return starts.size
+
+
+# A strip of columns stays in the first-level cache (2 x 4 rows of 512 doubles) while the stops go by.
+STRIP = 512
+
+
+@njit(**OPTIONS)
+def minplus(A, B, out):
+    """Write ``out[i, j] = min over k of A[i, k] + B[k, j]``; inf (no way) is allowed, NaN is not.
+
+    ``B`` and ``out`` have contiguous rows: the inner loop is one vector add and one vector min per stop, and
+    four stops share a load and a store of ``out``.
+    """
+    n_stops, n_columns = B.shape
+    whole = n_stops - n_stops % 4
+    for first in range(0, n_columns, STRIP):
+        last = min(first + STRIP, n_columns)
+        for i in range(len(A)):
+            row = out[i, first:last]
+            row[:] = np.inf
+            for k in range(0, whole, 4):
+                a, b, c, d = A[i, k], A[i, k + 1], A[i, k + 2], A[i, k + 3]
+                p, q = B[k, first:last], B[k + 1, first:last]
+                r, s = B[k + 2, first:last], B[k + 3, first:last]
+                for j in range(last - first):
+                    row[j] = min(row[j], min(min(a + p[j], b + q[j]), min(c + r[j], d + s[j])))
+            for k in range(whole, n_stops):
+                a, p = A[i, k], B[k, first:last]
+                for j in range(last - first):
+                    row[j] = min(row[j], a + p[j])
+
+
+@njit(**OPTIONS)
+def dense_dijkstra(S, source, distance):
+    """Shortest path lengths from ``source`` over the finite entries of the dense symmetric matrix ``S``."""
+    n = len(S)
+    done = np.zeros(n, dtype=np.bool_)
+    distance[:] = np.inf
+    distance[source] = 0.0
+    for _ in range(n):
+        best, nearest = np.inf, -1
+        for j in range(n):
+            if not done[j] and distance[j] < best:
+                best, nearest = distance[j], j
+        if nearest < 0:
+            return
+        done[nearest] = True
+        row = S[nearest]
+        for j in range(n):
+            distance[j] = min(distance[j], best + row[j])
+
+
+@njit(**OPTIONS)
+def fill_from_landmarks(S, landmarks, start, stop):
+    """Replace infinite entries by the middle of the bounds that the triangle inequality gives.
+
+    ``landmarks[l, i]`` is the distance between landmark l and point i.
+    """
+    for i in range(start, stop):
+        for j in range(len(S)):
+            if S[i, j] == np.inf:
+                upper, lower = np.inf, 0.0
+                for l in range(len(landmarks)):  # noqa: E741
+                    upper = min(upper, landmarks[l, i] + landmarks[l, j])
+                    lower = max(lower, abs(landmarks[l, i] - landmarks[l, j]))
+                S[i, j] = 0.5 * (upper + lower)

@@ -1,38 +1,9 @@
 """Distances between all nodes and a few pivots, kept node by node."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from finsler.kernels import OPTIONS, STRICT
-
-FAR = np.uint16(65535)  # hops of a node that was not reached
-
-
-@njit(**OPTIONS)
-def hops_row(indptr, indices, start, row, queue):
-    """Hops from ``start`` along the arcs into ``row`` (uint16), breadth first; FAR where there is no path.
-
-    Labels of two bytes, because they stay in the cache of a core for a million nodes. Returns the number of nodes
-    reached, or -1 if a path is too long for the labels.
-    """
-    row[:] = FAR
-    row[start] = 0
-    queue[0], first, last = start, 0, 1
-    while first < last:
-        u = queue[first]
-        first += 1
-        label = row[u] + np.uint16(1)
-        if label == FAR:
-            return -1
-        for a in range(indptr[u], indptr[u + 1]):
-            v = indices[a]
-            if row[v] == FAR:
-                row[v] = label
-                queue[last] = v
-                last += 1
-    return last
 
 
 @njit(**OPTIONS)
@@ -55,8 +26,8 @@ def closer(ahead, back, far, start, stop, apart):
 
 
 @njit(**STRICT)
-def share(out_of, into, far, sharpness, start, stop, ahead, behind, spread, region):
-    """Share the nodes ``start:stop`` out among the pivots, the nearest taking most: ``1/S^sharpness``, scaled to 1.
+def share(out_of, into, far, start, stop, ahead, behind, spread, region):
+    """Share the nodes ``start:stop`` out among the pivots, the nearest taking most: ``1/S^4``, scaled to 1.
 
     S is the mean of the ways there and back, or the one there is; a pivot without any gets nothing. Adds a node's shares
     to ``ahead`` where the pivot reaches it, to ``behind`` where it reaches the pivot, and ``share S^2`` to
@@ -79,7 +50,7 @@ def share(out_of, into, far, sharpness, start, stop, ahead, behind, spread, regi
             # The square of the ratio to the nearest; a node at a pivot belongs to it alone, as do all ties.
             ratio = best / S[p] if S[p] > best else 1.0
             square = ratio * ratio
-            part[p] = square if sharpness == 2 else square * square
+            part[p] = square * square
             total += part[p]
         for p in range(h):
             portion = part[p] / total

@@ -4,8 +4,6 @@ With one free point the problem has only m unknowns, so an m x m system per step
 steps where majorization would take hundreds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -6,12 +6,34 @@ what they are pulled by, stay in the first-level cache. Types of coordinates and
 takes half the time and is enough for maps of more than some thousand nodes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from finsler.kernels import OPTIONS
+
+
+@njit(**OPTIONS)
+def _squares(P, x, e2):
+    """Squared distances of the pivots from x, into ``e2``."""
+    e2[:] = P.dtype.type(1e-30)
+    for k in range(len(x)):
+        xk, Pk = x[k], P[k]
+        for p in range(len(e2)):
+            u = Pk[p] - xk
+            e2[p] += u * u
+
+
+@njit(**OPTIONS)
+def _forces(P, x, c, up, omega, force, pull):
+    """Force of the pivots on x, into ``force``, and of x on the pivots, added to ``pull``."""
+    for k in range(len(x)):
+        xk, Pk, pk = x[k], P[k], pull[k]
+        push = P.dtype.type(0)
+        for p in range(len(c)):
+            f = c[p] * (Pk[p] - xk)
+            push -= f
+            pk[p] += f
+        force[k] = push + up * P.dtype.type(omega[k])
 
 
 @njit(**OPTIONS)
@@ -25,13 +47,12 @@ def pivot_block(
     nothing if ``bound`` is 0; else they are bounds, "at least ``bound``".
 
     Sets ``force`` (N, m) and ``curve`` (3, N): the curvature across the drift, what is added along it, and the stress of
-    the node; adds to
-    ``pull`` (m + 1, h), forces on the pivots with the lift last, and ``press`` (2, h), their curvature. Returns
-    the stress and the weighted sum of squared distances.
+    the node; adds to ``pull`` (m + 1, h), forces on the pivots with the lift last, and ``press`` (2, h), their curvature.
+    Returns the stress and the weighted sum of squared distances.
     """
     m, h = P.shape
     kind = P.dtype.type
-    half, tiny, zero = kind(0.5), kind(1e-30), kind(0)
+    half, zero = kind(0.5), kind(0)
     limit, least, alpha = kind(far), kind(bound), kind(np.sqrt(np.sum(omega * omega)))
     e2, c, g = np.empty(h, P.dtype), np.empty(h, P.dtype), np.empty(h, P.dtype)
     x = np.empty(m, P.dtype)
@@ -41,12 +62,7 @@ def pivot_block(
         for k in range(m):
             x[k] = kind(X[i, k])
             height += kind(omega[k]) * x[k]
-        e2[:] = tiny
-        for k in range(m):
-            xk, Pk = x[k], P[k]
-            for p in range(h):
-                u = Pk[p] - xk
-                e2[p] += u * u
+        _squares(P, x, e2)
         row, col = out_of[i], into[i]
         misfit, size, across, along, up = zero, zero, zero, zero, zero
         for p in range(h):
@@ -80,14 +96,7 @@ def pivot_block(
             pull[m, p] += g[p]
             press[0, p] += bend
             press[1, p] += both
-        for k in range(m):
-            xk, Pk, pk = x[k], P[k], pull[k]
-            push = zero
-            for p in range(h):
-                f = c[p] * (Pk[p] - xk)
-                push -= f
-                pk[p] += f
-            force[i, k] = push + up * kind(omega[k])
+        _forces(P, x, c, up, omega, force[i], pull)
         curve[0, i], curve[1, i], curve[2, i] = across, along, misfit
         total += misfit
         square += size

@@ -18,8 +18,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from finsler._runtime import map_blocks, require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.geometry.heights import gradient_heights
-from finsler.kernels.completion import dense_dijkstra, fill_from_landmarks
 from finsler.kernels.dense import squares_times
+from finsler.kernels.paths import dense_dijkstra, fill_from_landmarks
 from finsler.solvers.drift import axis_signs, frame_of
 from finsler.solvers.symmetric_and_skew import Parts
 

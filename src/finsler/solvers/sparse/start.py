@@ -19,7 +19,7 @@ from finsler.data.matrix import Dissimilarities
 from finsler.graphs.paths import shortest_paths
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
 from finsler.kernels import sparse as kernels
-from finsler.kernels.minplus import minplus
+from finsler.kernels.paths import minplus
 from finsler.solvers.alpha import ONE_WAY_ALPHA, AlphaSource
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorize import StopRule, majorize
