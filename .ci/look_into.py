@@ -12,7 +12,12 @@ IN_SDIST = (
     "tests/conftest.py", "docs/conf.py", "tutorials/01_jet_stream.py", "examples/01_flight_hours.py",
     "paper/figures.py", "paper/results/table1/config.json",
 )  # fmt: skip
-IN_WHEEL = ("finsler/__init__.py", "finsler/py.typed", "finsler/plotting/explorer_assets/page.html")
+IN_WHEEL = (
+    "finsler/__init__.py",
+    "finsler/__init__.pyi",
+    "finsler/py.typed",
+    "finsler/plotting/explorer_assets/page.html",
+)
 
 
 def main() -> None:
@@ -35,7 +40,8 @@ def main() -> None:
         assert not set(wanted) - set(there), f"missing: {set(wanted) - set(there)}"
     ours = {
         f"finsler/{p.relative_to(root / 'src/finsler').as_posix()}"
-        for p in (root / "src/finsler").rglob("*.py")
+        for p in (root / "src/finsler").rglob("*.py*")
+        if p.suffix in (".py", ".pyi")
     }
     assert not ours - set(built), f"not in the wheel: {ours - set(built)}"
     strange = [name for name in built if not name.startswith(("finsler/", "finsler-"))]
