@@ -1,12 +1,14 @@
 """The commands of ``finsler``, put together: errors become one line each, with an exit code.
 
-Each command is in a module of its own, which imports what is heavy when it runs: ``--help`` is there at once.
+The modules of the commands import what is heavy when they run: ``--help`` is there at once.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import finsler
-from finsler.cli import compare, datasets, demo, distance, embed, learn, place, plot, report
+from finsler.cli import compare, datasets, embed, learn, maps, report
 from finsler.cli.errors import MENDABLE, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import examples
 
@@ -62,6 +64,9 @@ class Commands(TyperGroup):
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if threading.current_thread() is threading.main_thread():
+        # As an exception, so that half-written files are removed on the way out.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     code = typer.main.get_command(app).main(list(arguments), prog_name="finsler", standalone_mode=False)
     return code if isinstance(code, int) else 0
 
@@ -103,10 +108,10 @@ app.command(cls=Command, epilog=report.EXAMPLES)(report.report)
 app.command(cls=Command, epilog=compare.EXAMPLES)(compare.compare)
 app.command(cls=Command, epilog=learn.LEARN_EXAMPLES)(learn.learn)
 app.command(cls=Command, epilog=learn.PREDICT_EXAMPLES)(learn.predict)
-app.command(cls=Command, epilog=place.EXAMPLES)(place.place)
-app.command(cls=Command, epilog=distance.EXAMPLES)(distance.distance)
-app.command(cls=Command, epilog=plot.EXAMPLES)(plot.plot)
-app.command(cls=Command, epilog=demo.EXAMPLES)(demo.demo)
+app.command(cls=Command, epilog=maps.PLACE_EXAMPLES)(maps.place)
+app.command(cls=Command, epilog=maps.DISTANCE_EXAMPLES)(maps.distance)
+app.command(cls=Command, epilog=maps.PLOT_EXAMPLES)(maps.plot)
+app.command(cls=Command, epilog=datasets.DEMO_EXAMPLES)(datasets.demo)
 group = typer.Typer(help="Example data: what there is, and where it is.", rich_markup_mode="rich")
 group.command("list", cls=Command, epilog=datasets.LIST_EXAMPLES)(datasets.list_datasets)
 group.command("fetch", cls=Command, epilog=datasets.FETCH_EXAMPLES)(datasets.fetch)
