@@ -86,7 +86,7 @@ def test_heights_with_sources_and_sinks():
     X = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     h = np.sin(X[:, 0]) * np.sin(X[:, 1])
     h[3] = np.nan
-    ax = settled(plot_height(X, h, hops=2, height_label="height in $"))
+    ax = settled(plot_height(X, h, hops=2))
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == ["source (local maximum)", "sink (local minimum)"]
     sources, sinks = (offsets(c) for c in ax.collections[-2:])
@@ -96,7 +96,7 @@ def test_heights_with_sources_and_sinks():
     dots = next(c for c in ax.collections if len(offsets(c)) == 624)
     np.testing.assert_allclose(dots.get_array(), np.delete(h, 3))
     assert "1 points without a height are left out" in note_of(ax)
-    assert ax.figure.axes[1].get_ylabel() == r"height in \$"
+    assert ax.figure.axes[1].get_ylabel() == "height on the map"
 
 
 def test_heights_use_the_graph_given():

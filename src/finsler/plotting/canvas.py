@@ -61,13 +61,7 @@ def draw_quietly(ax: Any) -> None:
 
 
 def plain(text: Any) -> str:
-    r"""Text that matplotlib shows as it is: a dollar sign does not start a formula.
-
-    Examples
-    --------
-    >>> print(plain("$5 < $6"))
-    \$5 < \$6
-    """
+    """Text that matplotlib shows as it is: a dollar sign does not start a formula."""
     return str(text).replace("$", r"\$")
 
 
@@ -103,18 +97,11 @@ def note(ax: Any, text: str) -> Any:
 
 def size_in_points(ax: Any) -> tuple[float, float]:
     """Width and height of the Axes in points, as far as the layout knows them yet."""
-    box = ax.get_window_extent()
-    return box.width * 72 / ax.figure.dpi, box.height * 72 / ax.figure.dpi
+    return tuple(ax.get_window_extent().size * 72 / ax.figure.dpi)
 
 
 def fit_words(normalized_stress: float | None) -> str:
-    """Normalized stress as a title states it.
-
-    Examples
-    --------
-    >>> fit_words(0.01834), fit_words(3e-16)
-    ('0.0183 (0 is a perfect map)', 'below 1e-9: the map is exact')
-    """
+    """Normalized stress as a title states it."""
     if normalized_stress is None:
         return "not defined"
     if normalized_stress < 1e-9:
@@ -122,13 +109,12 @@ def fit_words(normalized_stress: float | None) -> str:
     return f"{normalized_stress:.3g} (0 is a perfect map)"
 
 
-def set_title(ax: Any, title: str | None, default: str, **style: Any) -> None:
-    """Write the title given, as it is, or the default, broken into lines that are about as wide as the Axes."""
-    if title is None:
-        columns = max(30, int(1.15 * size_in_points(ax)[0] / 5.5))
-        whole = re.sub(r"\([^()]{,25}\)", lambda found: found[0].replace(" ", "\xa0"), default)
-        title = "\n".join(fill(line, columns) for line in whole.splitlines()).replace("\xa0", " ")
-    ax.set_title(title, fontsize=10, **style)
+def set_title(ax: Any, title: str, **style: Any) -> None:
+    """Write a title, broken into lines that are about as wide as the Axes."""
+    columns = max(30, int(1.15 * size_in_points(ax)[0] / 5.5))
+    whole = re.sub(r"\([^()]{,25}\)", lambda found: found[0].replace(" ", "\xa0"), title)
+    lines = "\n".join(fill(line, columns) for line in whole.splitlines()).replace("\xa0", " ")
+    ax.set_title(lines, fontsize=10, **style)
 
 
 def list_names(axis: Any, places: ArrayLike, names: Sequence[str], **style: Any) -> None:
@@ -153,8 +139,7 @@ def equal_box(ax: Any, points: NDArray[Any]) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     widest = float((high - low).max()) or 1.0
     half = np.maximum(1.08 * (high - low), 0.15 * widest) / 2
-    middle = (low + high) / 2
-    for name, center, reach in zip("xyz", middle, half, strict=True):
+    for name, center, reach in zip("xyz", (low + high) / 2, half, strict=True):
         getattr(ax, f"set_{name}lim")(center - reach, center + reach)
         axis = getattr(ax, f"{name}axis")
         axis.set_major_locator(MaxNLocator(max(1, round(7 * reach / half.max()))))

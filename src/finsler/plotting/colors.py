@@ -31,7 +31,7 @@ MOST_GROUPS = 12
 OTHERS, MISSING = "#aaaaaa", "#999999"
 
 # The scale of numbers, from low to high: viridis. Its dark end is cut off on a dark page.
-SCALE = (
+SCALE = [
     "#440154",
     "#482878",
     "#3e4989",
@@ -42,7 +42,7 @@ SCALE = (
     "#6ece58",
     "#b5de2b",
     "#fde725",
-)
+]
 SCALE_ON_DARK = SCALE[2:]
 
 
@@ -69,21 +69,10 @@ class Coloring:
 
 
 def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
-    """Decide what color each of ``n`` points gets.
-
-    Examples
-    --------
-    >>> kinds = coloring(["b", "a", None], 3)
-    >>> kinds.codes.tolist(), [group.name for group in kinds.groups], kinds.groups[0].color
-    ([1, 0, -1], ['a', 'b'], '#0072b2')
-    >>> coloring([1, None, 2.5], 3).numbers
-    array([1. , nan, 2.5])
-    """
+    """Decide what color each of ``n`` points gets; ``argument`` is what a message names."""
     if np.shape(values) != (n,):
-        raise InputError(
-            f"{argument} must hold one value or group per point, shape ({n},), got shape {np.shape(values)}.",
-            argument=argument,
-        )
+        found = f"got shape {np.shape(values)}"
+        raise InputError(f"must hold one value or group per point, shape ({n},), {found}.", argument=argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         return Coloring(numbers=values.astype(float))
     kept = [None if is_missing(value) else value for value in values]
@@ -132,10 +121,8 @@ def colormap() -> Any:
 def _natural(word: str) -> list[tuple[int, float, str]]:
     """Order in which "group 2" comes before "group 10"; the word itself decides between "1" and "01"."""
     parts = re.split(r"(\d+(?:\.\d+)?)", word)
-    return [
-        *((0, float(part), "") if k % 2 else (1, 0.0, part) for k, part in enumerate(parts)),
-        (2, 0.0, word),
-    ]
+    order = [(0, float(part), "") if k % 2 else (1, 0.0, part) for k, part in enumerate(parts)]
+    return [*order, (2, 0.0, word)]
 
 
 def _few_groups(codes: NDArray[np.intp], names: Sequence[str]) -> Coloring:
@@ -147,10 +134,8 @@ def _few_groups(codes: NDArray[np.intp], names: Sequence[str]) -> Coloring:
     place = np.full(len(names) + 1, len(kept))
     place[kept] = np.arange(len(kept))
     place[-1] = -1  # where no group is known
-    shades = len(GROUP_COLORS)
-    groups = [
-        Group(names[int(i)], GROUP_COLORS[k % shades], GROUP_MARKS[k // shades]) for k, i in enumerate(kept)
-    ]
+    looks = [(color, mark) for mark in GROUP_MARKS for color in GROUP_COLORS]
+    groups = [Group(names[int(i)], *look) for i, look in zip(kept, looks, strict=False)]
     if len(kept) < len(names):
         groups.append(Group(f"others ({len(names) - len(kept)} groups)", OTHERS, GROUP_MARKS[0]))
     return Coloring(codes=place[codes], groups=tuple(groups))

@@ -21,22 +21,17 @@ Array = NDArray[Any]
 UNKNOWN = "#e4e4e4"  # cells of a heatmap
 MOST_NAMES = 50  # labels on the side of a heatmap
 MOST_CELLS = 1000  # rows of a heatmap
-ALL_PAIRS = 5_000_000  # unordered pairs up to which those to draw are chosen among all
 
 
 class PairTable(NamedTuple):
-    """Unordered pairs i < j, what the data say there (i to j) and back, and what the map says; NaN for unknown."""
+    """What the data say of pairs there and back, and what the map says; NaN for unknown."""
 
-    i: NDArray[np.intp]
-    j: NDArray[np.intp]
     data: Array  # of shape (k, 2): there and back; a negative entry is a bound, "at least"
     fit: Array  # of shape (k, 2)
-    left_out: int  # pairs not drawn
+    total: int  # pairs of which these are drawn
 
 
-def plot_shepard(
-    embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000, random_state: int = 0, title: str | None = None
-) -> Any:  # fmt: skip
+def plot_shepard(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000) -> Any:
     """Draw the Shepard diagram: dissimilarities in the data against distances on the map.
 
     The two directions of a pair are joined by a thin line; a perfect map has all points on the diagonal.
@@ -48,11 +43,7 @@ def plot_shepard(
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     max_pairs : int
-        Of more pairs than this, so many are drawn at random.
-    random_state : int
-        Seed of that choice.
-    title : str, optional
-        Title; by default the fit of the map.
+        Of more pairs than this, so many are drawn at random, the same each time.
 
     Returns
     -------
@@ -65,15 +56,16 @@ def plot_shepard(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('dissimilarity in the data', 'distance on the map')
     """
-    pairs = _pairs(embedding, canvas.data_of(embedding, "plot_shepard"), max_pairs, random_state)
+    pairs = _pairs(embedding, canvas.data_of(embedding, "plot_shepard"), max_pairs)
     ax = canvas.axes_for(ax, (7.0, 7.0))
     from matplotlib.collections import LineCollection
 
     value, known, bound = np.abs(pairs.data), ~np.isnan(pairs.data), pairs.data < 0
     both = np.all(known & ~bound, axis=1)
     ends = np.stack([value, pairs.fit], axis=2)  # pair, direction, (data, map)
-    lines = LineCollection(list(ends[both]), colors="#bbbbbb", linewidths=0.4, zorder=1, gid="pairs")
-    ax.add_collection(lines)
+    ax.add_collection(
+        LineCollection(list(ends[both]), colors="#bbbbbb", linewidths=0.4, zorder=1, gid="pairs")
+    )
     costlier, cheaper = both[:, None] & (value > value[:, ::-1]), both[:, None] & (value < value[:, ::-1])
     equal = both[:, None] & ~costlier & ~cheaper
     kinds = [
@@ -97,14 +89,12 @@ def plot_shepard(
     ax.set_aspect("equal", adjustable="box")
     canvas.named_legend(ax, handles, names, loc="upper left")
     fit = canvas.fit_words(embedding.normalized_stress)
-    canvas.set_title(ax, title, f"Shepard diagram, normalized stress {fit}")
+    canvas.set_title(ax, f"Shepard diagram, normalized stress {fit}")
     canvas.note(ax, "Lines join the two directions of a pair." + _sampled(pairs))
     return ax
 
 
-def plot_asymmetry(
-    embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000, random_state: int = 0, title: str | None = None
-) -> Any:  # fmt: skip
+def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000) -> Any:
     """Draw how much costlier ways are in the data than their ways back, against the climb on the map.
 
     Each pair known both ways is taken in the direction that goes up on the map. Its half difference
@@ -119,10 +109,6 @@ def plot_asymmetry(
         Where to draw; a new figure by default.
     max_pairs : int
         Of more pairs than this, so many are drawn at random. The shares in the title are those of all pairs.
-    random_state : int
-        Seed of that choice.
-    title : str, optional
-        Title; by default which share of the asymmetry the map shows, and which share any heights could.
 
     Returns
     -------
@@ -136,8 +122,8 @@ def plot_asymmetry(
     'alpha × climb on the map, from lower to higher point'
     """
     data = canvas.data_of(embedding, "plot_asymmetry")
-    pairs = _pairs(embedding, data, max_pairs, random_state, both_ways=True)
-    if not len(pairs.i):
+    pairs = _pairs(embedding, data, max_pairs, both_ways=True)
+    if not pairs.total:
         raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
     climb = (pairs.fit[:, 0] - pairs.fit[:, 1]) / 2
     half = (pairs.data[:, 0] - pairs.data[:, 1]) / 2
@@ -156,18 +142,20 @@ def plot_asymmetry(
         xlabel="alpha × climb on the map, from lower to higher point",
         ylabel="(there − back) / 2 in the data",
     )  # fmt: skip
-    names = ["a pair, taken uphill", "a map that shows it all"]
-    canvas.named_legend(ax, [dots, line], names, loc="upper left")
-    canvas.set_title(ax, title, f"Asymmetry that the map shows: {embedding.asymmetry_shown()}")
+    canvas.named_legend(
+        ax, [dots, line], ["a pair, taken uphill", "a map that shows it all"], loc="upper left"
+    )
+    canvas.set_title(ax, f"Asymmetry that the map shows: {embedding.asymmetry_shown()}")
     canvas.note(ax, "Below zero: the costlier way goes down on the map." + _sampled(pairs))
     return ax
 
 
-def plot_heatmaps(embedding: Embedding, *, ax: Any = None, cmap: Any = None, title: str | None = None) -> Any:
+def plot_heatmaps(embedding: Embedding, *, ax: Any = None) -> Any:
     """Draw the data, the distances on the map and the residuals side by side, ordered by height.
 
     Rows are "from", columns "to", lowest first: above the diagonal ways go up. What is missing in the data is gray. Of
-    more than 1,000 points, so many, evenly spread over the order, are drawn.
+    more than 1,000 points, so many, evenly spread over the order, are drawn. Data and map share their colors; residuals are
+    red where the map is too far, blue where too near.
 
     Parameters
     ----------
@@ -175,11 +163,6 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None, cmap: Any = None, tit
         The map, with its data.
     ax : sequence of 3 matplotlib Axes, optional
         Where to draw; a new figure by default.
-    cmap : str or matplotlib Colormap, optional
-        Colors that data and map share, viridis by default; those of the residuals are red where the map is too far, blue
-        where too near.
-    title : str, optional
-        Title of the figure; by default the fit of the map.
 
     Returns
     -------
@@ -192,42 +175,29 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None, cmap: Any = None, tit
     >>> [ax.get_title() for ax in axes]
     ['data', 'map', 'map minus data']
     """
-    cells = _cells(embedding, canvas.data_of(embedding, "plot_heatmaps"))
+    names, D, fit, residual, remarks = _cells(embedding, canvas.data_of(embedding, "plot_heatmaps"))
     axes = canvas.panels_for(ax, 3, (15.0, 5.3))
-    scale = colormap() if cmap is None else cmap
-    top = float(max(np.nanmax(cells.data, initial=0.0), cells.fit.max())) or 1.0
-    limit = float(np.nanmax(np.abs(cells.residual), initial=0.0)) or 1.0
+    top = float(max(np.nanmax(D, initial=0.0), fit.max())) or 1.0
+    limit = float(np.nanmax(np.abs(residual), initial=0.0)) or 1.0
     both = list(axes[:2]) if axes[1].figure is axes[0].figure else axes[1]
     words = "dissimilarity in the data, distance on the map"
-    _draw_cells(axes[0], "data", cells.data, cells.names, scale, (0.0, top))
-    picture = _draw_cells(axes[1], "map", cells.fit, cells.names, scale, (0.0, top))
+    _draw_cells(axes[0], "data", D, names, (0.0, top))
+    picture = _draw_cells(axes[1], "map", fit, names, (0.0, top))
     axes[1].figure.colorbar(picture, ax=both, shrink=0.8, label=words)
-    picture = _draw_cells(axes[2], "map minus data", cells.residual, cells.names, "RdBu_r", (-limit, limit))
+    picture = _draw_cells(axes[2], "map minus data", residual, names, (-limit, limit))
     axes[2].figure.colorbar(picture, ax=axes[2], shrink=0.8, label="residual (red: too far on the map)")
     axes[0].set_ylabel("from (lowest first)")
     if ax is None:
-        axes[0].figure.supxlabel(cells.remarks, x=0.01, ha="left", fontsize=7.5, color=QUIET)
+        axes[0].figure.supxlabel(remarks, x=0.01, ha="left", fontsize=7.5, color=QUIET)
+        words = canvas.fit_words(embedding.normalized_stress)
+        axes[0].figure.suptitle(f"{embedding.n_points} points, normalized stress {words}", fontsize=10)
     else:
-        canvas.note(axes[0], cells.remarks)
-    if ax is None or title is not None:
-        words = (
-            f"{embedding.n_points} points, normalized stress {canvas.fit_words(embedding.normalized_stress)}"
-        )
-        axes[0].figure.suptitle(words if title is None else title, fontsize=10)
+        canvas.note(axes[0], remarks)
     return axes
 
 
-class Cells(NamedTuple):
-    """What the heatmaps show: points in the order of their height, NaN for unknown."""
-
-    names: list[str]
-    data: Array
-    fit: Array
-    residual: Array
-    remarks: str
-
-
-def _cells(embedding: Embedding, data: Dissimilarities) -> Cells:
+def _cells(embedding: Embedding, data: Dissimilarities) -> tuple[list[str], Array, Array, Array, str]:
+    """Names, data, map, residuals of points in the order of their height, NaN for unknown; and what to say of them."""
     n = embedding.n_points
     order = np.argsort(embedding.height, kind="stable")
     if n > MOST_CELLS:
@@ -241,22 +211,19 @@ def _cells(embedding: Embedding, data: Dissimilarities) -> Cells:
     if np.isnan(D).any():
         remarks.append("Gray: missing.")
     if bound.any():
-        count = int(bound.sum())
-        remarks.append(f"{count} entries are bounds (at least so far); their residual is 0 where kept.")
+        remarks.append(f"{bound.sum()} entries are bounds (at least so far); their residual is 0 where kept.")
     if len(order) < n:
         remarks.append(f"Shown are {len(order):,} of {n:,} points.")
     names = canvas.names_of(embedding)
     residual = np.where(bound, np.minimum(fit - D, 0.0), fit - D)
-    return Cells([names[i] for i in order], D, fit, residual, " ".join(remarks))
+    return [names[i] for i in order], D, fit, residual, " ".join(remarks)
 
 
-def _draw_cells(
-    ax: Any, title: str, values: Array, names: list[str], cmap: Any, limits: tuple[float, float]
-) -> Any:
+def _draw_cells(ax: Any, title: str, values: Array, names: list[str], limits: tuple[float, float]) -> Any:
     """Draw a matrix, with as many names at its sides as there is space for."""
     from matplotlib import colormaps
 
-    colors = (colormaps[cmap] if isinstance(cmap, str) else cmap).with_extremes(bad=UNKNOWN)
+    colors = (colormaps["RdBu_r"] if limits[0] < 0 else colormap()).with_extremes(bad=UNKNOWN)
     picture = ax.imshow(values, cmap=colors, vmin=limits[0], vmax=limits[1])
     ax.set_title(title, fontsize=10)
     ax.set_xlabel("to (lowest first)")
@@ -276,44 +243,33 @@ def _known(data: Dissimilarities, rows: Any, columns: Any) -> Array:
     return known & (np.asarray(rows) != np.asarray(columns))
 
 
-def _pairs(
-    embedding: Embedding, data: Dissimilarities, most: int, random_state: int, *, both_ways: bool = False
-) -> PairTable:
+def _pairs(embedding: Embedding, data: Dissimilarities, most: int, *, both_ways: bool = False) -> PairTable:
     """Pairs with a known value, or only those with one each way and no bound; of many, some drawn at random."""
     check_count("max_pairs", most)
     D, n = data.matrix, embedding.n_points
 
-    def wanted(i: Array, j: Array) -> Array:
+    def partners(i: int) -> Array:
+        j = np.arange(i + 1, n)
         there, back = _known(data, i, j), _known(data, j, i)
-        if both_ways:
-            return there & back & (D[i, j] >= 0) & (D[j, i] >= 0)
-        return there | back
+        return j[there & back & (D[i, j] >= 0) & (D[j, i] >= 0) if both_ways else there | back]
 
-    rng = np.random.default_rng(random_state)
-    total, i, j = n * (n - 1) // 2, np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    if total > ALL_PAIRS:  # look at some only; if too few of them are known, at all
-        codes = np.unique(rng.integers(0, n * n, 40 * most))
-        i, j = np.divmod(rng.permutation(codes), n)
-        i, j = i[i < j], j[i < j]
-        chosen = wanted(i, j)
-        i, j = i[chosen], j[chosen]
-    if len(i) < most:
-        rows = [np.arange(k + 1, n) for k in range(n)]
-        rows = [later[wanted(np.full(len(later), k), later)] for k, later in enumerate(rows)]
-        i, j = np.repeat(np.arange(n), [len(row) for row in rows]), np.concatenate(rows)
-        total = len(i)
-        if total > most:
-            part = rng.choice(total, most, replace=False)
-            i, j = i[part], j[part]
-    order = np.lexsort([j[:most], i[:most]])
-    i, j = i[order], j[order]
+    ends = np.cumsum([len(partners(i)) for i in range(n)])  # counted first: all pairs may not fit into memory
+    total = int(ends[-1])
+    chosen = np.arange(total)
+    if total > most:
+        chosen = np.sort(np.random.default_rng(0).choice(total, most, replace=False))
+    i = np.searchsorted(ends, chosen, side="right")
+    parts = [
+        partners(k)[chosen[i == k] - ends[k]] for k in np.unique(i)
+    ]  # from the end of a row, as it is negative
+    j = np.concatenate([np.empty(0, dtype=np.intp), *parts])
     there, back = _known(data, i, j), _known(data, j, i)
     values = np.column_stack([np.where(there, D[i, j], np.nan), np.where(back, D[j, i], np.nan)])
     step = embedding.coordinates[j] - embedding.coordinates[i]
     fit = [randers_norm(step, omega=embedding.drift), randers_norm(-step, omega=embedding.drift)]
-    return PairTable(i, j, values.astype(float), np.column_stack(fit), total - len(i))
+    return PairTable(values.astype(float), np.column_stack(fit), total)
 
 
 def _sampled(pairs: PairTable) -> str:
-    total = len(pairs.i) + pairs.left_out
-    return f" Shown are {len(pairs.i):,} of {total:,} pairs, drawn at random." if pairs.left_out else ""
+    drawn = len(pairs.fit)
+    return f" Shown are {drawn:,} of {pairs.total:,} pairs, drawn at random." if drawn < pairs.total else ""

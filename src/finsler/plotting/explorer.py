@@ -48,7 +48,8 @@ def explore(
     """Write a page on which a map can be turned, searched and measured both ways.
 
     It is one HTML file that needs no network: click a point and then another to read the way there and the way back, on
-    the map and in the data.
+    the map and in the data. Of more than 20,000 points a random sample is shown, the same each time; the data are on the
+    page of maps of up to 1,500 points. The page says what it leaves out.
 
     Parameters
     ----------
@@ -70,11 +71,6 @@ def explore(
     pathlib.Path
         The file.
 
-    Notes
-    -----
-    Of more than 20,000 points a random sample is shown, the same each time; the data are on the page of maps of up to
-    1,500 points. The page says what it leaves out.
-
     Examples
     --------
     >>> import tempfile
@@ -87,7 +83,10 @@ def explore(
     """
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"The page is HTML; give a name that ends in .html, not {Path(path).name!r}.")
-    library = _plotlyjs()
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise MissingExtraError("The explorer needs plotly: pip install 'finsler[plot]'.") from error
     columns, start = _columns(embedding, attributes, color)
     record = _record(embedding, columns, start, title)
     assets = files("finsler.plotting") / "explorer_assets"
@@ -101,18 +100,10 @@ def explore(
         "title": html.escape(record["title"]),
         # In JSON, < can only stand in strings: written as \u003c, nothing there can end the script element.
         "record": json.dumps(record, allow_nan=False).replace("<", "\\u003c"),
-        "plotly": library.replace("</script", "<\\/script"),
+        "plotly": get_plotlyjs().replace("</script", "<\\/script"),
     }
     page = re.sub(r"\{\{(.+?)\}\}", lambda place: parts[place[1]], asset("page.html"))
     return write_atomically(path, lambda file: file.write(page.encode("utf-8", "replace")))
-
-
-def _plotlyjs() -> str:
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtraError("The explorer needs plotly: pip install 'finsler[plot]'.") from error
-    return str(get_plotlyjs())
 
 
 def _record(embedding: Embedding, columns: list[Column], start: int, title: str | None) -> dict[str, Any]:
@@ -181,18 +172,17 @@ def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Co
             columns.append(Column(str(name), values, colors.coloring(values, n, f"attributes[{name!r}]")))
     if color is None:
         return columns, 0
-    names = [column.name for column in columns]
     if not isinstance(color, str):
-        values = list(colors.in_order(color, embedding.labels, "color"))
-        columns.append(
-            Column(str(getattr(color, "name", None) or "color"), values, colors.coloring(values, n))
-        )
-    elif color not in names:
+        values, name = list(colors.in_order(color, embedding.labels, "color")), getattr(color, "name", None)
+        columns.append(Column(str(name or "color"), values, colors.coloring(values, n)))
+        return columns, len(columns) - 1
+    names = [column.name for column in columns]
+    if color not in names:
+        there = ", ".join(names)
         raise InputError(
-            f"color={color!r} is not an attribute of the points; there are {', '.join(names)}.",
-            argument="color",
+            f"color={color!r} is not an attribute of the points; there are {there}.", argument="color"
         )
-    return columns, names.index(color) if isinstance(color, str) else len(names)
+    return columns, names.index(color)
 
 
 def _packed_column(column: Column, shown: NDArray[np.intp]) -> dict[str, Any]:
@@ -269,6 +259,5 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
 
 def _report(data: Dissimilarities, names: list[str]) -> dict[str, Any]:
     """Asymmetry report as its verdict and rows of name and text. Bounds count as what they stand for: unreachable."""
-    labels: list[Any] = [" ".join(name.split()) for name in names]
-    report = asymmetry_report(replace(data, labels=labels))
+    report = asymmetry_report(replace(data, labels=[" ".join(name.split()) for name in names]))
     return {"verdict": report.verdict, "rows": [(row.name, row.text) for row in report.rows()]}

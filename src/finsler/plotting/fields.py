@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array
 
 from finsler.data.provenance import count
 from finsler.errors import InputError, check_count
@@ -18,11 +18,9 @@ Array = NDArray[np.floating[Any]]
 
 FIELDS = {
     "drift": ("strength of the drift", "Going with an arrow is costly, against it cheap."),
-    "current": (
-        "speed of the current",
-        "Going with an arrow is cheap, against it costly; speed 1 would be the boat's own.",
-    ),
-}
+    "current": ("speed of the current", "Going with an arrow is cheap, against it costly; speed 1 would be the boat's own."),
+}  # fmt: skip
+STRENGTHS = "plasma_r"  # colors
 FAR_EDGE = 3.0  # triangles with an edge longer than this many median edges are taken for holes
 
 
@@ -33,8 +31,6 @@ def plot_field(
     current: Any = None,
     ax: Any = None,
     max_arrows: int = 400,
-    cmap: Any = "plasma_r",
-    title: str | None = None,
 ) -> Any:
     """Draw a drift or a current as arrows at points in the plane or in space.
 
@@ -49,10 +45,6 @@ def plot_field(
         Where to draw; a new figure by default. Points in space need ``projection="3d"``.
     max_arrows : int
         At most so many arrows are drawn, spread evenly over the points.
-    cmap : str or matplotlib Colormap
-        Colors of the strengths.
-    title : str, optional
-        Title; by default what the arrows are.
 
     Returns
     -------
@@ -74,11 +66,10 @@ def plot_field(
     chosen = known[chosen]
     solid = X.shape[1] == 3
     ax = canvas.axes_for(ax, _figure_size(X), solid=solid)
-    arrows = (_arrows_in_space if solid else _arrows_in_plane)(ax, X, X[chosen], V[chosen], step, cmap)
-    label, remark = FIELDS[what]
+    arrows = _draw_arrows(ax, X, X[chosen], V[chosen], step)
+    label, *remarks = FIELDS[what]
     ax.figure.colorbar(arrows, ax=ax, shrink=0.7, label=label, **({"pad": 0.1} if solid else {}))
-    canvas.set_title(ax, title, f"{what.capitalize()} at {len(X):,} points")
-    remarks = [remark]
+    canvas.set_title(ax, f"{what.capitalize()} at {len(X):,} points")
     if len(chosen) < len(known):
         remarks.append(f"Arrows at {len(chosen)} of {len(known):,} points.")
     if len(known) < len(X):
@@ -88,40 +79,31 @@ def plot_field(
     return ax
 
 
-def _arrows_in_plane(ax: Any, X: Array, starts: Array, V: Array, step: float, cmap: Any) -> Any:
+def _draw_arrows(ax: Any, X: Array, starts: Array, V: Array, step: float) -> Any:
     """Draw all points and arrows at some, the strongest as long as the step between them; return what has the colors."""
     strength = np.linalg.norm(V, axis=1)
     top = float(strength.max(initial=0.0))
-    V = V * (1.1 * step / top if top > 0 else 1.0)
-    ax.scatter(*X.T, s=2, color="#cccccc", zorder=1)
-    arrows = ax.quiver(
-        *starts.T, *V.T, strength, cmap=cmap, clim=(0, top or 1), angles="xy", scale_units="xy",
-        scale=1, pivot="mid", units="xy", width=0.1 * step, minlength=0.1, zorder=2,
-    )  # fmt: skip
-    ax.set(xlabel="first coordinate", ylabel="second coordinate")
-    canvas.equal_scale(ax)
-    ax.margins(0.05)
-    return arrows
-
-
-def _arrows_in_space(ax: Any, X: Array, starts: Array, V: Array, step: float, cmap: Any) -> Any:
-    """Do the same for points in space."""
-    from matplotlib import colormaps
+    V = V * (step / top if top > 0 else 1.0)
+    if X.shape[1] == 2:
+        ax.scatter(*X.T, s=2, color="#cccccc", zorder=1)
+        ax.set(xlabel="first coordinate", ylabel="second coordinate")
+        canvas.equal_scale(ax)
+        ax.margins(0.05)
+        return ax.quiver(
+            *starts.T, *(1.1 * V).T, strength, cmap=STRENGTHS, clim=(0, top or 1), angles="xy", scale_units="xy",
+            scale=1, pivot="mid", units="xy", width=0.1 * step, minlength=0.1, zorder=2,
+        )  # fmt: skip
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    strength = np.linalg.norm(V, axis=1)
-    top = float(strength.max(initial=0.0))
-    scale = ScalarMappable(Normalize(0, top or 1), colormaps[cmap] if isinstance(cmap, str) else cmap)
+    scale = ScalarMappable(Normalize(0, top or 1), STRENGTHS)
     ax.scatter(*X.T, s=2, color="#cccccc", depthshade=False)
     # Each arrow of the 3-D quiver has a shaft and two lines for its head; arrows of length 0 have none.
     moving = strength > 0
-    colors = scale.to_rgba(strength[moving])
-    way = V[moving] * (1.32 * step / top if top > 0 else 1.0)
-    ax.quiver(
-        *(starts[moving] - way / 2).T, *way.T, colors=np.concatenate([colors, np.repeat(colors, 2, axis=0)]), lw=0.9,
-        arrow_length_ratio=0.35,
-    )  # fmt: skip
+    shafts = scale.to_rgba(strength[moving])
+    colors = np.concatenate([shafts, np.repeat(shafts, 2, axis=0)])
+    way = 1.32 * V[moving]
+    ax.quiver(*(starts[moving] - way / 2).T, *way.T, colors=colors, lw=0.9, arrow_length_ratio=0.35)
     ax.set(xlabel="first coordinate", ylabel="second coordinate", zlabel="third coordinate")
     canvas.equal_box(ax, X)
     return scale
@@ -134,10 +116,6 @@ def plot_height(
     graph: Any = None,
     hops: int = 1,
     ax: Any = None,
-    levels: int = 12,
-    cmap: Any = None,
-    height_label: str = "height on the map",
-    title: str | None = None,
 ) -> Any:
     """Draw the height that a map gave to points of the plane, with contour lines, sources and sinks.
 
@@ -155,14 +133,6 @@ def plot_height(
         Look this many steps around; more leave fewer, more prominent sources and sinks.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
-    levels : int
-        Number of contour lines, about.
-    cmap : str or matplotlib Colormap, optional
-        Colors of the heights; viridis by default.
-    height_label : str
-        What the colors mean.
-    title : str, optional
-        Title; by default the number of points, sources and sinks.
 
     Returns
     -------
@@ -177,8 +147,7 @@ def plot_height(
     'Height of 200 points: 1 source, 4 sinks'
     """
     X = _finite_points(points, (2,), "plot_height")
-    n = len(X)
-    values = np.asarray(height, dtype=float)
+    values, n = np.array(height, dtype=float), len(X)
     if values.shape != (n,):
         raise InputError(f"height must hold one number per point, shape ({n},), got {values.shape}.")
     known = np.flatnonzero(np.isfinite(values))
@@ -186,16 +155,23 @@ def plot_height(
         raise InputError("height holds no finite number.")
     canvas.pyplot()  # say how to get matplotlib before it is needed
     mesh = _triangles(X[known])
-    if graph is None:
-        graph = _mesh_graph(mesh, known, n)
-    extrema = local_extrema(np.where(np.isfinite(values), values, np.nan), graph, hops=hops)
+    if graph is None:  # neighbors are the corners of a triangle
+        ends = np.empty((2, 0), dtype=int) if mesh is None else known[mesh.edges.T]
+        graph = coo_array((np.ones(ends.shape[1]), ends), shape=(n, n))
+    values[~np.isfinite(values)] = np.nan
+    extrema = local_extrema(values, graph, hops=hops)
     ax = canvas.axes_for(ax, _figure_size(X))
-    scale = colormap() if cmap is None else cmap
-    dots = _draw_heights(ax, mesh, X[known], values[known], levels, scale)
-    ax.figure.colorbar(dots, ax=ax, shrink=0.7, label=canvas.plain(height_label))
-    _mark_extrema(ax, X[extrema.maxima], X[extrema.minima])
+    dots = _draw_heights(ax, mesh, X[known], values[known])
+    ax.figure.colorbar(dots, ax=ax, shrink=0.7, label="height on the map")
+    style = {"s": 75, "edgecolors": "white", "linewidths": 0.9, "zorder": 3}
+    kinds = (extrema.maxima, "^", COSTLY), (extrema.minima, "v", CHEAP)
+    marks = [ax.scatter(*X[which].T, marker=marker, color=color, **style) for which, marker, color in kinds]
+    canvas.named_legend(
+        ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
+        ncols=2, borderaxespad=0.0, frameon=False,
+    )  # fmt: skip
     found = f"{count(len(extrema.maxima), 'source')}, {count(len(extrema.minima), 'sink')}"
-    canvas.set_title(ax, title, f"Height of {len(known):,} points: {found}", pad=24)  # above the legend
+    canvas.set_title(ax, f"Height of {len(known):,} points: {found}", pad=24)  # above the legend
     remarks = ["Downhill is cheap: currents run from sources to sinks."]
     if mesh is None:
         remarks.append("The points lie on a line, so there are no contours.")
@@ -206,28 +182,18 @@ def plot_height(
     return ax
 
 
-def _draw_heights(ax: Any, mesh: Any, X: Array, height: Array, levels: int, cmap: Any) -> Any:
+def _draw_heights(ax: Any, mesh: Any, X: Array, height: Array) -> Any:
     """Draw contours where there are triangles, and the points, which are returned."""
+    scale = colormap()
     if mesh is not None and np.ptp(height) > 0:
-        ax.tricontourf(mesh, height, levels=levels, vmin=height.min(), vmax=height.max(), cmap=cmap, zorder=0)
-        lines = {"colors": "white", "linewidths": 0.5, "linestyles": "solid"}
-        ax.tricontour(mesh, height, levels=levels, zorder=1, **lines)
-    dots = ax.scatter(*X.T, c=height, cmap=cmap, s=7, linewidths=0.2, edgecolors="white", zorder=2)
+        ax.tricontourf(mesh, height, levels=12, vmin=height.min(), vmax=height.max(), cmap=scale, zorder=0)
+        ax.tricontour(mesh, height, levels=12, zorder=1, colors="white", linewidths=0.5, linestyles="solid")
+    dots = ax.scatter(*X.T, c=height, cmap=scale, s=7, linewidths=0.2, edgecolors="white", zorder=2)
     ax.set(xlabel="first coordinate", ylabel="second coordinate")
     canvas.equal_scale(ax)
     ax.use_sticky_edges = False
     ax.margins(0.03)
     return dots
-
-
-def _mark_extrema(ax: Any, sources: Array, sinks: Array) -> None:
-    style = {"s": 75, "edgecolors": "white", "linewidths": 0.9, "zorder": 3}
-    kinds = ((sources, "^", COSTLY), (sinks, "v", CHEAP))
-    marks = [ax.scatter(*points.T, marker=marker, color=color, **style) for points, marker, color in kinds]
-    canvas.named_legend(
-        ax, marks, ["source (local maximum)", "sink (local minimum)"], loc="lower left", bbox_to_anchor=(0.0, 1.0),
-        ncols=2, borderaxespad=0.0, frameon=False,
-    )  # fmt: skip
 
 
 def _figure_size(X: Array) -> tuple[float, float]:
@@ -249,9 +215,7 @@ def _finite_points(points: ArrayLike, dimensions: tuple[int, ...], picture: str)
         )
     bad = ~np.isfinite(X).all(axis=1)
     if bad.any():
-        raise InputError(
-            f"points must be finite; row {int(np.argmax(bad))} is not ({int(bad.sum())} rows in all)."
-        )
+        raise InputError(f"points must be finite; row {np.argmax(bad)} is not ({bad.sum()} rows in all).")
     return X
 
 
@@ -272,13 +236,12 @@ def _spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:
     The grid is the finest that leaves few enough; in each cell the point nearest to its middle stays.
     """
     n, d = X.shape
-    low = X.min(axis=0, initial=np.inf) if n else np.zeros(d)
-    extent = float(np.ptp(X, axis=0).max()) if n else 1.0
-    if n <= 1 or extent == 0:
-        return np.arange(min(n, 1)), extent or 1.0
+    extent = float(np.ptp(X, axis=0).max()) if n else 0.0
+    if extent == 0:
+        return np.arange(min(n, 1)), 1.0
     if n <= most:
-        return np.arange(n), extent / max(n, 2) ** (1 / d)
-    side = extent
+        return np.arange(n), extent / n ** (1 / d)
+    low, side = X.min(axis=0), extent
     cells = np.zeros((n, d), dtype=int)
     while True:
         finer = np.floor((X - low) / (0.93 * side)).astype(int)
@@ -295,11 +258,9 @@ def _triangles(X: Array) -> Any:
     """Triangulation of the points, its long triangles masked; None if they lie on a line."""
     from matplotlib.tri import Triangulation
 
-    if len(X) < 3:
-        return None
     try:
         mesh = Triangulation(*X.T)
-    except (RuntimeError, ValueError):
+    except (RuntimeError, ValueError):  # all on a line, or too few
         return None
     corners = X[mesh.triangles]
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
@@ -308,11 +269,3 @@ def _triangles(X: Array) -> Any:
         return None
     mesh.set_mask(far)
     return mesh
-
-
-def _mesh_graph(mesh: Any, known: NDArray[np.intp], n: int) -> Any:
-    """Neighborhood graph of the corners of triangles; of points next to each other where there are none."""
-    if mesh is None:
-        return csr_array((n, n))
-    edges = known[mesh.edges]
-    return coo_array((np.ones(len(edges)), edges.T), shape=(n, n))

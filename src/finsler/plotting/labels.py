@@ -73,30 +73,19 @@ class Note(Annotation):
 
 
 class Arranger(Artist):
-    """Invisible artist that, just before labels and key are drawn, chooses their places.
+    """Invisible artist that, just before labels (by number of point) and key are drawn, chooses their places.
 
-    Parameters
-    ----------
-    places : ndarray of shape (n, 2) or (n, 3)
-        The points.
-    labels : dict of int to matplotlib Annotation
-        Labels by number of point.
-    key : matplotlib AnchoredOffsetbox or None
-        Key to put into the emptiest corner.
-    note : Note or None
-        Where to say how many labels found no place.
-    columns : tuple of 1 and -1
-        For a map in one dimension: sides of the line on which labels stand in a column. Empty otherwise.
-    n_extensions : int
-        How many times, when first drawn, the limits of the data may be extended so that the key covers no point.
+    ``note`` says how many labels found none. ``columns``, for a map in one dimension: sides (1, -1) of the line on which
+    labels stand in a column. ``n_extensions``: how many times, when first drawn, the limits of the data may be extended
+    so that the key covers no point.
     """
 
     def __init__(
         self, places: Array, labels: dict[int, Any], key: Any, note: Any, columns: tuple[int, ...], n_extensions: int
     ):  # fmt: skip
         super().__init__()
-        self.n_extensions = n_extensions
-        self.places, self.labels, self.key, self.note, self.columns = places, labels, key, note, columns
+        self.places, self.labels, self.key, self.note = places, labels, key, note
+        self.columns, self.n_extensions = columns, n_extensions
         self.words = "" if note is None else note.words
         self.leaders: list[Array] = []  # lines from points to labels that stand in a column
         self.set(zorder=90, in_layout=False)
@@ -107,12 +96,10 @@ class Arranger(Artist):
             self.n_extensions -= 1
             self._extend_view(renderer)
         ax: Any = self.axes
-        flat = self.flat_places()
+        flat = self._flat_places()
         pixels = ax.transData.transform(flat)
         box = np.array(ax.bbox.extents)
-        taken = np.empty((0, 4))
-        if self.key is not None and self._key_fits(renderer, box):
-            taken = self._put_key(renderer, pixels, box)
+        taken = np.empty((0, 4)) if self.key is None else self._put_key(renderer, pixels, box)
         if self.labels:
             arrange = self._in_columns if self.columns else self._beside_points
             inside = np.all((pixels >= box[:2]) & (pixels <= box[2:]), axis=1)
@@ -130,7 +117,7 @@ class Arranger(Artist):
             leaders.draw(renderer)
         self.stale = False
 
-    def flat_places(self) -> Array:
+    def _flat_places(self) -> Array:
         """Points in the data coordinates of the picture's plane; those of 3-D points as they are now seen."""
         if self.places.shape[1] == 2:
             return self.places
@@ -140,34 +127,20 @@ class Arranger(Artist):
         x, y, _ = proj3d.proj_transform(*self.places.T, ax.get_proj())
         return np.column_stack([x, y])
 
-    def corner_box(self, corner: str, size: Array, box: Array) -> Array:
-        """Pixels that a key of some size covers in a corner: left, bottom, right, top."""
-        right, top = CORNERS[corner]
-        low = np.where([right, top], box[2:] - size, box[:2])
-        return np.concatenate([low, low + size])
-
-    def _key_fits(self, renderer: Any, box: Array) -> bool:
-        """Hide the key in a picture that is too small for it."""
-        extent = self.key.get_window_extent(renderer)
-        fits = extent.width * extent.height < LARGEST_KEY * float(np.prod(box[2:] - box[:2]))
-        self.key.set_visible(fits)
-        return fits
-
     def _extend_view(self, renderer: Any) -> None:
         """Let the view grow away from a corner until the key there covers no point; of the corners, the cheapest one.
 
         All points then move towards the opposite corner.
         """
         ax: Any = self.axes
-        pixels = ax.transData.transform(self.flat_places())
+        pixels = ax.transData.transform(self._flat_places())
         box = np.array(ax.bbox.extents)
-        extent = self.key.get_window_extent(renderer)
-        size = np.array([extent.width, extent.height]) * 1.1
+        size = self.key.get_window_extent(renderer).size * 1.1
         for growth in np.linspace(0, 0.6, 31):
-            for corner, side in CORNERS.items():
+            for side in CORNERS.values():
                 opposite = np.where(side, box[:2], box[2:])
                 moved = opposite + (pixels - opposite) / (1 + growth)
-                if not _inside(self.corner_box(corner, size, box)[None], moved).any():
+                if not _inside(_corner_box(side, size, box), moved).any():
                     if growth > 0:
                         own = np.where(side, box[2:], box[:2])
                         farther = own + growth * (own - opposite)
@@ -176,11 +149,14 @@ class Arranger(Artist):
                     return
 
     def _put_key(self, renderer: Any, pixels: Array, box: Array) -> Array:
-        """Put the key into the corner where it covers fewest points; return the box it takes."""
-        extent = self.key.get_window_extent(renderer)
-        size = np.array([extent.width, extent.height]) * 1.06
-        boxes = {corner: self.corner_box(corner, size, box) for corner in CORNERS}
-        best = min(boxes, key=lambda corner: int(_inside(boxes[corner][None], pixels).sum()))
+        """Put the key into the corner where it covers fewest points; return the box it takes, none if it is too large."""
+        size = self.key.get_window_extent(renderer).size
+        fits = np.prod(size) < LARGEST_KEY * np.prod(box[2:] - box[:2])
+        self.key.set_visible(bool(fits))
+        if not fits:
+            return np.empty((0, 4))
+        boxes = {corner: _corner_box(side, size * 1.06, box) for corner, side in CORNERS.items()}
+        best = min(boxes, key=lambda corner: int(_inside(boxes[corner], pixels).sum()))
         self.key.loc = self.key.codes[best]
         return boxes[best][None]
 
@@ -191,12 +167,15 @@ class Arranger(Artist):
         shown = [i for i in self.labels if inside[i]]
         boxes = np.concatenate([taken, np.empty((len(shown), 4))])
         n_boxes = len(taken)
-        for i in _loneliest_first(shown, pixels, 30 * unit):
+        # Those with few others nearby first: they take no place from anybody.
+        crowd = [int((np.abs(pixels - pixels[i]) < 30 * unit).all(axis=1).sum()) for i in shown]
+        for i in (shown[k] for k in np.argsort(crowd, kind="stable")):
             size = sizes[i] + (1.5 * unit, 0.0)  # a little air to the left and right
             centers = pixels[i] + SIDES * (GAPS[:, None] * unit + size / 2)
             trial = np.hstack([centers - size / 2, centers + size / 2])
             free = ((trial[:, :2] >= box[:2]) & (trial[:, 2:] <= box[2:])).all(axis=1)
-            free &= ~_overlap(trial, boxes[:n_boxes]).any(axis=1)
+            low, high, others = trial[:, None, :2], trial[:, None, 2:], boxes[:n_boxes]
+            free &= ~np.any(np.all((low < others[:, 2:]) & (high > others[:, :2]), axis=2), axis=1)
             away = _gaps(trial, pixels)
             own = away[:, i].copy()
             away[:, i] = np.inf
@@ -238,9 +217,8 @@ class Arranger(Artist):
         _, least, _ = renderer.get_text_width_height_descent("lp", font, ismath=False)
         sizes = {}
         for i, label in self.labels.items():
-            width, height, _ = renderer.get_text_width_height_descent(
-                label.get_text() or " ", font, ismath=False
-            )
+            text = label.get_text() or " "
+            width, height, _ = renderer.get_text_width_height_descent(text, font, ismath=False)
             sizes[i] = np.array([width, max(height, least)])
         return sizes
 
@@ -251,25 +229,18 @@ class Arranger(Artist):
         label.set_visible(True)
 
 
-def _inside(boxes: Array, pixels: Array) -> Array:
-    """Whether each box (row) holds each point (column)."""
-    return np.asarray(np.all((pixels > boxes[:, None, :2]) & (pixels < boxes[:, None, 2:]), axis=2))
+def _corner_box(side: tuple[int, int], size: Array, box: Array) -> Array:
+    """Pixels that a key of some size covers in a corner: left, bottom, right, top."""
+    low = np.where(side, box[2:] - size, box[:2])
+    return np.concatenate([low, low + size])
+
+
+def _inside(box: Array, pixels: Array) -> Array:
+    """Which points a box holds."""
+    return np.asarray(np.all((pixels > box[:2]) & (pixels < box[2:]), axis=1))
 
 
 def _gaps(boxes: Array, pixels: Array) -> Array:
     """Distance of each box (row) from each point (column)."""
     outside = np.maximum(boxes[:, None, :2] - pixels, pixels - boxes[:, None, 2:])
     return np.asarray(np.linalg.norm(np.maximum(outside, 0.0), axis=2))
-
-
-def _overlap(boxes: Array, others: Array) -> Array:
-    """Whether each box (row) overlaps each other one (column)."""
-    return np.asarray(
-        np.all((boxes[:, None, :2] < others[:, 2:]) & (boxes[:, None, 2:] > others[:, :2]), axis=2)
-    )
-
-
-def _loneliest_first(shown: list[int], pixels: Array, reach: float) -> list[int]:
-    """Points by the number of others nearby: those with few neighbors take no place from anybody."""
-    crowd = [int((np.abs(pixels - pixels[i]) < reach).all(axis=1).sum()) for i in shown]
-    return [shown[k] for k in np.argsort(crowd, kind="stable")]

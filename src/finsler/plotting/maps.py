@@ -89,7 +89,9 @@ def plot_map(
         color_label = "height" if color is None else str(getattr(color, "name", None) or "")
     remarks = [_draw_points(ax, places, painted, color_label, cmap, size), _left_out(embedding)]
     _set_axes(ax, places, embedding)
-    canvas.set_title(ax, title, _describe(embedding))
+    canvas.set_title(ax, _describe(embedding))
+    if title is not None:
+        ax.set_title(title, fontsize=10)
     if outside:
         remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
     _arrange(ax, embedding, places, named, unit_ball, bool(len(pairs)), "\n".join(filter(None, remarks)))
@@ -209,9 +211,7 @@ def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[in
     if isinstance(labels, bool | np.bool_):
         return list(range(embedding.n_points)) if labels else []
     if isinstance(labels, str):
-        raise InputTypeError(
-            f"labels must be True, False or a list of points; try [{labels!r}].", argument="labels"
-        )
+        raise InputTypeError(f"must be True, False or a list of points; try [{labels!r}].", argument="labels")
     return sorted({embedding.index(point) for point in labels})
 
 
@@ -310,8 +310,7 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
     from finsler.graphs.digraph import as_digraph
 
     graph, points = as_digraph(arcs, weight=None), LabelIndex(embedding.labels, n)
-    places = [points.find(node) for node in graph.nodes]
-    numbers = np.array([-1 if place is None else place for place in places])
+    numbers = np.array([-1 if (i := points.find(node)) is None else i for node in graph.nodes])
     stored = graph.matrix.tocoo()
     ends = np.column_stack([numbers[stored.row], numbers[stored.col]]).astype(np.intp)
     on_map = (ends >= 0).all(axis=1)
@@ -337,12 +336,11 @@ def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: flo
         # Beside the line of points, wide for long ways; those that go up on the outside of those that come down.
         for (_, low), (_, high) in zip(start, end, strict=True):
             color = COSTLY if high > low else CHEAP
-            ax.add_patch(
-                FancyArrowPatch(
-                    (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=color, alpha=fade, zorder=2,
-                    shrinkA=2, shrinkB=2, connectionstyle=f"arc3,rad={-0.5 if high > low else 0.35}", gid="arcs",
-                )
+            arrow = FancyArrowPatch(
+                (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=color, alpha=fade, zorder=2,
+                shrinkA=2, shrinkB=2, connectionstyle=f"arc3,rad={-0.5 if high > low else 0.35}", gid="arcs",
             )  # fmt: skip
+            ax.add_patch(arrow)
     else:
         step = end - start
         pixels = ax.transData.transform(end) - ax.transData.transform(start)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from finsler.embedding import Embedding
 
 
-def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> Any:
+def plot_history(history: Any, *, ax: Any = None) -> Any:
     """Draw the stress by iteration, on a logarithmic scale.
 
     Parameters
@@ -31,8 +31,6 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
         The stress at the start and after each iteration, or what holds it.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
-    title : str, optional
-        Title; by default where the stress began and ended.
 
     Returns
     -------
@@ -64,22 +62,24 @@ def plot_history(history: Any, *, ax: Any = None, title: str | None = None) -> A
     ax.plot(iterations, np.where(positive, values, np.nan), color=CHEAP, lw=1.4, marker="o", ms=2.5)
     ax.set_yscale("log")
     ratio = values[positive].max() / values[positive].min() if positive.any() else 1.0
-    if ratio < 20:
-        _plain_ticks(ax, ratio)
+    if ratio < 20:  # ordinary numbers, where the axis spans little
+        from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)) if ratio > 4 else MaxNLocator(6))
+        ax.yaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.set(xlabel="iteration", ylabel="stress (logarithmic scale)")
     if len(values) < 12:
         ax.set_xticks(iterations)
     ax.grid(axis="y", color="#eeeeee")
     times = count(len(values) - 1, "iteration")
-    canvas.set_title(ax, title, f"The stress fell from {values[0]:.4g} to {values[-1]:.4g} in {times}")
+    canvas.set_title(ax, f"The stress fell from {values[0]:.4g} to {values[-1]:.4g} in {times}")
     if not positive.all():
         canvas.note(ax, "A stress of 0 has no place on a logarithmic scale and is not drawn.")
     return ax
 
 
-def plot_stress_per_point(
-    embedding: Embedding, *, ax: Any = None, top: int = 30, title: str | None = None
-) -> Any:
+def plot_stress_per_point(embedding: Embedding, *, ax: Any = None, top: int = 30) -> Any:
     """Draw which points the map fits worst: the share of each in the stress, largest first.
 
     Parameters
@@ -90,8 +90,6 @@ def plot_stress_per_point(
         Where to draw; a new figure by default.
     top : int
         Points to show.
-    title : str, optional
-        Title; by default the share of the points shown.
 
     Returns
     -------
@@ -125,7 +123,7 @@ def plot_stress_per_point(
         default = "The map is exact: no point has a share in the stress"
     elif len(order) < n:
         default += f": together {share[order].sum():.0%}"
-    canvas.set_title(ax, title, default)
+    canvas.set_title(ax, default)
     return ax
 
 
@@ -138,7 +136,6 @@ def plot_scree(
     missing: str = "raise",
     ax: Any = None,
     verbose: bool | str = "auto",
-    title: str | None = None,
     **options: Any,
 ) -> Any:
     """Fit maps of several dimensions and drifts, and draw their normalized stress.
@@ -163,8 +160,6 @@ def plot_scree(
         Where to draw, one per panel; a new figure by default.
     verbose : bool or "auto"
         Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
-    title : str, optional
-        Title of the left panel.
     **options
         Further parameters of :func:`~finsler.solvers.smacof.smacof`, such as `n_init` and `random_state`.
 
@@ -181,24 +176,19 @@ def plot_scree(
     >>> [ax.get_xlabel() for ax in axes]
     ['dimensions of the map', 'alpha (strength of the drift)']
     """
-    canvas.pyplot()  # an absent matplotlib should not be noticed only after the fits
     single = isinstance(alpha, str | Real)
-    panels, size = (1, (6.4, 4.6)) if single else (2, (11.0, 4.6))
-    if ax is not None:
-        canvas.panels_for(ax, panels, size)  # nor should Axes that do not fit
     data = as_dissimilarities(D, weights, missing=missing)
-    found = fit_scree(data, dimensions, alpha, verbose=verbose, **options)
-    axes = canvas.panels_for(ax, panels, size)
+    # Before the fits, so that Axes that do not fit, or an absent matplotlib, are noticed at once.
+    axes = canvas.panels_for(ax, 1 if single else 2, (6.4 if single else 11.0, 4.6))
+    found = _fit_scree(data, dimensions, alpha, verbose, options)
     _draw_dimensions(axes[0], found, f"alpha = {alpha:.3g}" if isinstance(alpha, Real) else "fitted drift")
-    canvas.set_title(axes[0], title, f"How many dimensions do {data.n_points} points need?")
+    canvas.set_title(axes[0], f"How many dimensions do {data.n_points} points need?")
     if not single:
         _draw_drifts(axes[1], found)
-        canvas.set_title(axes[1], None, "Which drift? (star: the one fitted to the data)")
+        canvas.set_title(axes[1], "Which drift? (star: the one fitted to the data)")
     if found.unfinished:
-        fits = "1 fit" if found.unfinished == 1 else f"{found.unfinished} fits"
-        canvas.note(
-            axes[0], f"{fits} of {found.stress.size} stopped at the limit of iterations; raise max_iter."
-        )
+        fits = f"{count(found.unfinished, 'fit')} of {found.stress.size}"
+        canvas.note(axes[0], f"{fits} stopped at the limit of iterations; raise max_iter.")
     return axes
 
 
@@ -214,13 +204,8 @@ class Scree(NamedTuple):
     unfinished: int  #: Fits that stopped at the limit of iterations.
 
 
-def fit_scree(
-    data: Dissimilarities,
-    dimensions: Iterable[int],
-    alpha: Any,
-    *,
-    verbose: bool | str = "auto",
-    **options: Any,
+def _fit_scree(
+    data: Dissimilarities, dimensions: Iterable[int], alpha: Any, verbose: bool | str, options: Any
 ) -> Scree:
     """Fit a map for each dimension and drift, as :func:`plot_scree` describes."""
     sizes = sorted({int(m) for m in dimensions})
@@ -255,9 +240,8 @@ def _draw_dimensions(ax: Any, found: Scree, name: str) -> None:
         handles += ax.plot(found.dimensions, symmetric, color=QUIET, marker="s", ms=4, lw=1.2, ls="--")
         names.append("no drift (alpha = 0)")
     for m, stress, strength in zip(found.dimensions, found.stress[:, -1], found.fitted, strict=True):
-        ax.annotate(
-            f"α = {strength:.2g}", (m, stress), (3, 4), textcoords="offset points", fontsize=7.5, color=CHEAP
-        )
+        style = {"textcoords": "offset points", "fontsize": 7.5, "color": CHEAP}
+        ax.annotate(f"α = {strength:.2g}", (m, stress), (3, 4), **style)
     ax.set(
         xlabel="dimensions of the map",
         ylabel="normalized stress (0 is a perfect map)",
@@ -271,22 +255,11 @@ def _draw_dimensions(ax: Any, found: Scree, name: str) -> None:
 def _draw_drifts(ax: Any, found: Scree) -> None:
     """Draw the stress over the drifts, a line per dimension; the first ones thick, so that they show under later ones."""
     handles = []
-    last = len(found.dimensions) - 1
     for k, stress in enumerate(found.stress):
         color = GROUP_COLORS[k % len(GROUP_COLORS)]
-        handles += ax.plot(
-            found.drifts, stress[:-1], color=color, marker="o", ms=3, lw=1.2 + 0.8 * (last - k)
-        )
+        width = 1.2 + 0.8 * (len(found.dimensions) - 1 - k)
+        handles += ax.plot(found.drifts, stress[:-1], color=color, marker="o", ms=3, lw=width)
         ax.plot(found.fitted[k], stress[-1], color=color, marker="*", ms=11, mec="white", mew=0.6, zorder=4)
     ax.set(xlabel="alpha (strength of the drift)", ylabel="normalized stress")
     ax.set_ylim(0, 1.05 * float(found.stress.max()) or 1.0)
     canvas.named_legend(ax, handles, [count(m, "dimension") for m in found.dimensions], loc="best")
-
-
-def _plain_ticks(ax: Any, ratio: float) -> None:
-    """Label a logarithmic axis that spans little with ordinary numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)) if ratio > 4 else MaxNLocator(6))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
