@@ -24,6 +24,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from finsler import embed_points
 from finsler._runtime import cpu_count
+from finsler.data.fields import randers_field
 from finsler.datasets import synthetic
 from finsler.graphs.neighbors import neighborhood_graph, randers_edges
 from finsler.graphs.paths import shortest_paths
@@ -104,7 +105,9 @@ def compare(graph, sources, method, repeat):
 def points_recipe(repeat):
     """The whole of embed_points on the Swiss roll, against shortest paths alone: ours, and scipy's on one thread."""
     roll = synthetic.make_swiss_roll(3000, alpha=0.3, random_state=1)
-    graph = randers_edges(roll.points, neighborhood_graph(roll.points), drift=roll.drift)
+    graph = randers_edges(
+        roll.points, neighborhood_graph(roll.points), randers_field(roll.points, drift=roll.drift)
+    )
 
     def best(task):
         times = []

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
+from finsler.data.fields import randers_field
 from finsler.datasets import make_swiss_roll
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.geometry.randers import randers_distances
@@ -76,7 +77,7 @@ def test_fit_sets_what_it_promises(square):
     assert isomap.embedding_.shape == (150, 3)
     data = geodesic_distances(square, drift=drift)
     np.testing.assert_array_equal(isomap.dist_matrix_, data.matrix)
-    edges = randers_edges(square, neighborhood_graph(square), drift=drift)
+    edges = randers_edges(square, neighborhood_graph(square), randers_field(square, drift=drift))
     assert (isomap.neighbors_graph_ != edges).nnz == 0
     assert isomap.stress_ == pytest.approx(raw_stress(isomap.embedding_, data.matrix, drift=0.6))
     assert isomap.normalized_stress_ == pytest.approx(np.sqrt(isomap.stress_ / (data.matrix**2).sum()))

@@ -67,7 +67,7 @@ def test_points_that_coincide_stay_joined(how):
     assert graph.nnz == len(pairs(graph))
     assert all((2 * i, 2 * i + 1) in pairs(graph) for i in range(20))
     assert not any((i, i) in pairs(graph) for i in range(40))
-    edges = randers_edges(X, graph, drift=[0.3, 0.0])
+    edges = randers_edges(X, graph, randers_field(X, drift=[0.3, 0.0]))
     assert pairs(edges) == pairs(graph)
     D = geodesic_distances(X, drift=[0.3, 0.0], radius=1.0).matrix
     assert D[0, 1] == D[1, 0] == 0
@@ -161,7 +161,7 @@ def test_edges_against_loops(case, rule):
     X = plane(25, d=3)
     given, M, omega = fields(X)[case]
     graph = neighborhood_graph(X, n_neighbors=4)
-    edges = randers_edges(X, graph, rule=rule, **given)
+    edges = randers_edges(X, graph, randers_field(X, **given), rule)
     assert pairs(edges) == pairs(graph)
     for i, j in pairs(graph):
         ends = [i, j] if rule == "average" else [i]
@@ -174,9 +174,10 @@ def test_edges_against_loops(case, rule):
 def test_blocks_of_edges_change_nothing(monkeypatch):
     X = plane(60, d=3)
     graph = neighborhood_graph(X, n_neighbors=4)
-    whole = randers_edges(X, graph, current=0.4 * np.sin(X)).toarray()
+    field = randers_field(X, current=0.4 * np.sin(X))
+    whole = randers_edges(X, graph, field).toarray()
     monkeypatch.setattr("finsler.graphs.neighbors.BLOCK", 20)
-    np.testing.assert_array_equal(randers_edges(X, graph, current=0.4 * np.sin(X)).toarray(), whole)
+    np.testing.assert_array_equal(randers_edges(X, graph, field).toarray(), whole)
 
 
 def test_a_drift_of_nearly_one_gives_no_negative_length():
@@ -187,7 +188,7 @@ def test_a_drift_of_nearly_one_gives_no_negative_length():
     assert randers_norm(steps, omega=against).min() < 0  # by rounding
     graph = csr_array((np.ones(n), (np.arange(n), n + np.arange(n))), shape=(2 * n, 2 * n))
     points, drift = np.concatenate([0 * steps, steps]), np.concatenate([against, against])
-    assert randers_edges(points, graph, drift=drift).data.min() == 0
+    assert randers_edges(points, graph, randers_field(points, drift=drift)).data.min() == 0
 
 
 def known_answer(slope, phi, rule, n=1000, n_neighbors=15):
@@ -202,7 +203,7 @@ def known_answer(slope, phi, rule, n=1000, n_neighbors=15):
     entries = graph.tocoo()
     rise = height[entries.col] - height[entries.row]
     best = shortest_paths(csr_array((entries.data + rise, (entries.row, entries.col)), shape=graph.shape))
-    found = shortest_paths(randers_edges(X, graph, drift=slope, rule=rule))
+    found = shortest_paths(randers_edges(X, graph, randers_field(X, drift=slope), rule))
     far = straight > 0.3
     return tuple(float(np.sqrt(np.mean((found[far] / other[far] - 1) ** 2))) for other in (exact, best))
 
@@ -261,7 +262,9 @@ def test_distances_in_a_constant_wind_converge_to_zermelo():
     errors = []
     for n in (500, 2000, 8000):
         X = plane(n, side=0.5)
-        edges = randers_edges(X, neighborhood_graph(X, n_neighbors=round(3 * np.log(n))), current=wind)
+        edges = randers_edges(
+            X, neighborhood_graph(X, n_neighbors=round(3 * np.log(n))), randers_field(X, current=wind)
+        )
         sources = np.arange(20)
         times = shortest_paths(edges, sources)
         steps = X - X[sources][:, None]
@@ -284,7 +287,7 @@ def test_without_a_field_distances_are_those_of_isomap():
 def test_distances_are_shortest_paths_over_the_edges():
     X = plane(120)
     drift = 0.6 * np.cos(4 * X) / np.sqrt(2)
-    edges = randers_edges(X, neighborhood_graph(X, n_neighbors=6), drift=drift)
+    edges = randers_edges(X, neighborhood_graph(X, n_neighbors=6), randers_field(X, drift=drift))
     data = geodesic_distances(X, drift=drift, n_neighbors=6)
     np.testing.assert_allclose(data.matrix, dijkstra(edges), rtol=1e-13)
     assert data.weights is None

@@ -50,7 +50,7 @@ def randers_field(
 ) -> RandersField:
     """Check a field of metrics, given as a drift, a current or a metric, and evaluate it at the points.
 
-    The parameters are those of :func:`randers_edges`; without any of the three, lengths are Euclidean.
+    The parameters are those of :func:`geodesic_distances`; without any of the three, lengths are Euclidean.
 
     Examples
     --------

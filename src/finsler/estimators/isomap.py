@@ -45,7 +45,7 @@ class FinslerIsomap(MapEstimator):
         Neighbors from elsewhere instead, see :func:`~finsler.graphs.neighbors.neighborhood_graph`. New points are
         joined by the ``transform`` of a transformer, and by `n_neighbors` if the graph is a matrix.
     drift, current, metric : array-like, callable or None
-        The field, see :func:`~finsler.graphs.neighbors.randers_edges`: a step u costs ``||u|| + drift.u``; or takes the
+        The field, see :func:`~finsler.graphs.neighbors.geodesic_distances`: a step u costs ``||u|| + drift.u``; or takes the
         time of a boat of speed 1 in the current; or costs ``sqrt(u' M u) + omega.u`` with ``metric=(M, omega)``.
         Functions, which give the vectors at the points they are given, belong here; arrays with one vector per sample
         rather belong to ``fit``, whose arguments come before these.

@@ -14,7 +14,7 @@ __all__, __getattr__, __dir__ = exports(
         "distances": ["graph_distances"],
         "paths": ["shortest_paths"],
         "pivots": ["PivotDistances", "pivot_distances"],
-        "neighbors": ["neighborhood_graph", "randers_edges", "geodesic_distances", "extend_geodesics"],
+        "neighbors": ["neighborhood_graph", "geodesic_distances"],
         "wormholes": ["consistency_weights", "find_boundary"],
         "scores": ["digraph_scores", "symmetric_floor"],
     },

@@ -2,10 +2,8 @@ from finsler.graphs.digraph import Digraph as Digraph
 from finsler.graphs.digraph import as_digraph as as_digraph
 from finsler.graphs.digraph import largest_component as largest_component
 from finsler.graphs.distances import graph_distances as graph_distances
-from finsler.graphs.neighbors import extend_geodesics as extend_geodesics
 from finsler.graphs.neighbors import geodesic_distances as geodesic_distances
 from finsler.graphs.neighbors import neighborhood_graph as neighborhood_graph
-from finsler.graphs.neighbors import randers_edges as randers_edges
 from finsler.graphs.paths import shortest_paths as shortest_paths
 from finsler.graphs.pivots import PivotDistances as PivotDistances
 from finsler.graphs.pivots import pivot_distances as pivot_distances

@@ -7,7 +7,7 @@ the function and makes a `Digraph` of what it returns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
@@ -53,8 +53,8 @@ def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) ->
         lengths = [data[wanted] for _, _, data in edges]
     rows = np.array([position[u] for u, _, _ in edges], dtype=np.int64)
     columns = np.array([position[v] for _, v, _ in edges], dtype=np.int64)
-    named = nodes if labels is None else check_names(labels, len(nodes))
-    return Arcs(rows, columns, lengths, len(nodes), named, graph.is_directed(), _value(wanted))
+    names = nodes if labels is None else check_names(labels, len(nodes))
+    return Arcs(rows, columns, lengths, len(nodes), names, graph.is_directed(), _value(wanted))
 
 
 def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
@@ -77,20 +77,7 @@ def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> A
 
 
 def choose_attribute(found: Mapping[Any, int], n_arcs: int) -> Any:
-    """Choose the attribute of the arcs that is their length, None if every arc counts as one.
-
-    Parameters
-    ----------
-    found : mapping
-        How many arcs have each attribute.
-    n_arcs : int
-        How many arcs there are.
-
-    Examples
-    --------
-    >>> choose_attribute({"osmid": 3, "Length": 3, "highway": 3}, 3)
-    'Length'
-    """
+    """Choose the attribute that is the length of the arcs, None if there is none; `found` counts the arcs with each."""
     spelled = {name: canonical(name) for name in found}
     known = [name for name in found if spelled[name] in LENGTHS]
     lengths = [name for name in known if spelled[name] == "weight"]
@@ -146,14 +133,9 @@ def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, tar
     columns = list(frame.columns)
     i, j, k = choose_columns(columns, source, target, weight, word="weight")
     lengths = None if k is None else frame.iloc[:, k].to_numpy()
-    arcs = arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)
-    return arcs._replace(names=roles(columns, i, j, k))
-
-
-def roles(columns: Sequence[Any], source: int, target: int, value: int | None) -> dict[str, str]:
-    """Names of the columns of a table of arcs by the roles they play."""
-    places = {"source": source, "target": target, "value": value}
-    return {role: str(columns[place]) for role, place in places.items() if place is not None}
+    places = {"source": i, "target": j, "value": k}
+    names = {role: str(columns[place]) for role, place in places.items() if place is not None}
+    return arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)._replace(names=names)
 
 
 def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
@@ -216,9 +198,8 @@ def node_codes(ends: np.ndarray, labels: Iterable[Hashable] | None) -> tuple[np.
     names = check_names(labels) or []
     by_position = integers and not any(isinstance(name, int) for name in names)
     index = LabelIndex(None if by_position else names, len(names), "node")
-    return np.array(
-        [index.position(end, "labels", exact=True) for end in ends.tolist()], dtype=np.int64
-    ), names
+    codes = np.array([index.position(end, "labels", exact=True) for end in ends.tolist()], dtype=np.int64)
+    return codes, names
 
 
 def node_array(values: Any, what: str) -> np.ndarray:

@@ -132,8 +132,7 @@ class Digraph:
             parts.append(count(len(facts.left_out), "node") + " left out")
         return "Digraph: " + ", ".join(parts)
 
-    def __repr__(self) -> str:
-        return self.describe()
+    __repr__ = describe
 
     def scaled(self, factor: float) -> Digraph:
         """Give the graph with all lengths multiplied by a positive number."""
@@ -256,7 +255,6 @@ def as_digraph(
     if isinstance(graph, Digraph) and as_it_is and labels is source is target is None:
         return graph
     digraph = assemble(_arcs_of(graph, weight, labels, kind, source, target), directed, duplicates)
-    warn_of_repairs(digraph)
     if isinstance(graph, Digraph):
         return replace(digraph, provenance=_facts_of_both(graph.provenance, digraph.provenance))
     return digraph
@@ -297,7 +295,7 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
 
 
 def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
-    """Drop self-loops, refuse bad lengths, merge duplicates, mirror if undirected."""
+    """Drop self-loops, refuse bad lengths, merge duplicates, mirror if undirected; warn of what was changed."""
     check_choice("duplicates", duplicates, _MERGE)
     if directed not in (None, True, False):
         raise InputError(f"directed must be True, False or None; found {directed!r}.")
@@ -345,6 +343,10 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         lengths = np.concatenate([lengths, lengths])
     matrix = coo_array((lengths, (rows, columns)), shape=(arcs.n_nodes,) * 2).tocsr()
     matrix.sort_indices()
+    repairs = [f"dropped {count(self_loops, 'self-loop')}"] if self_loops else []
+    repairs += [f"merged {count(again.size, 'repeated arc')} ({duplicates=})"] if again.size else []
+    if repairs:  # said where the caller's caller is
+        warnings.warn(f"The graph was simplified: {', '.join(repairs)}.", UserWarning, stacklevel=3)
     facts = Provenance(
         arcs.source,
         "edges",
@@ -355,16 +357,6 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         n_self_loops=int(self_loops),
     )
     return Digraph(matrix, labels, facts)
-
-
-def warn_of_repairs(graph: Digraph) -> None:
-    """Warn, where the caller's caller is, of what `assemble` changed."""
-    facts = graph.provenance
-    dropped = f"dropped {count(facts.n_self_loops, 'self-loop')}" if facts.n_self_loops else ""
-    merged = f"merged {count(facts.n_duplicates, 'repeated arc')} (duplicates={facts.aggregate!r})"
-    repairs = [dropped] * bool(dropped) + [merged] * bool(facts.n_duplicates)
-    if repairs:
-        warnings.warn(f"The graph was simplified: {', '.join(repairs)}.", UserWarning, stacklevel=3)
 
 
 def check_matrix(matrix: Any, labels: Sequence[Any] | None) -> None:
@@ -383,7 +375,6 @@ def check_matrix(matrix: Any, labels: Sequence[Any] | None) -> None:
 
 
 def _facts_of_both(before: Provenance, after: Provenance) -> Provenance:
-    """Facts of a digraph that was made from another one."""
     columns = {} if after.counts_arcs else before.columns
     return before.having(
         columns=columns,

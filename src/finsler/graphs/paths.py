@@ -107,14 +107,9 @@ def shortest_paths(
 
 
 def _fill(
-    arcs: ArcArrays,
-    starts: NDArray[np.uint32],
-    hops: bool,
-    limit: float,
-    n_jobs: int | None,
-    verbose: bool | int | str,
+    arcs: ArcArrays, starts: NDArray[np.uint32], hops: bool, limit: float, n_jobs: int | None, verbose: bool | int | str,
     out: NDArray[Any],
-) -> None:
+) -> None:  # fmt: skip
     """Compute the rows, block by block."""
     n, count = out.shape[1], len(starts)
     if not out.size:
@@ -238,15 +233,14 @@ def _checked_arcs(graph: Any, check_lengths: bool) -> ArcArrays:
         order = np.argsort(entries.row, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=n))])
         indices, data = entries.col[order], entries.data[order]
-    m = int(indptr[-1])
-    fits = len(indptr) == n + 1 and indptr[0] == 0 and m <= min(len(indices), len(data))
-    if not fits or np.any(np.diff(indptr) < 0):
-        raise InputError("graph is not a valid CSR matrix: its row pointers do not fit its entries.")
-    indices, data = indices[:m], data[:m]
-    if m and not (indices.min() >= 0 and indices.max() < n):
-        raise InputError(f"graph is not a valid CSR matrix: it has a column outside 0..{n - 1}.")
+    try:
+        checked = csr_array((data, indices, indptr), shape=matrix.shape)  # shares the arrays
+        checked.check_format()
+    except ValueError as error:
+        raise InputError(f"graph is not a valid CSR matrix: {error}.") from error
+    indptr, indices, data = checked.indptr, checked.indices, checked.data
     weights = np.ascontiguousarray(data, np.float64)
-    if check_lengths and not (m == 0 or weights.min() >= 0):  # the least of some NaN is NaN
+    if check_lengths and not weights.min(initial=0) >= 0:  # the least of some NaN is NaN
         arc = int(np.flatnonzero(~(weights >= 0))[0])
         row = int(np.searchsorted(indptr, arc, side="right")) - 1
         raise InputError(

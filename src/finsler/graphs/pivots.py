@@ -32,35 +32,20 @@ CORE = 0.01  # share of the nodes from which on the largest part connected both 
 
 @dataclass(frozen=True, eq=False)
 class PivotDistances:
-    """Distances between N nodes and h pivots.
+    """Distances between N nodes and h pivots."""
 
-    Attributes
-    ----------
-    pivots : ndarray of int of shape (h,)
-        Positions of the pivots.
-    out_of : ndarray of shape (N, h)
-        Distance from the node to the pivot; small integers for hops, else float32.
-    into : ndarray of shape (N, h)
-        Distance from the pivot to the node.
-    region : ndarray of int of shape (N,)
-        Number of the pivot in whose region a node is; -1 if no path joins it with any pivot.
-    mass_ahead, mass_behind : ndarray of shape (h,)
-        Nodes of the region that the pivot can reach, and that can reach the pivot: what it stands for at the end
-        of a path from a node, and at the beginning of a path to a node.
-    radius : ndarray of shape (h,)
-        Root mean square distance of the nodes of the region from their pivot.
-    far : float
-        Entries from here on stand for "no path".
-    """
-
-    pivots: Array
-    out_of: Array
-    into: Array
-    region: Array
-    mass_ahead: Array
-    mass_behind: Array
-    radius: Array
-    far: float
+    pivots: Array  #: Positions of the pivots.
+    out_of: Array  #: (N, h): distance from the node to the pivot; small integers for hops, else float32.
+    into: Array  #: (N, h): distance from the pivot to the node.
+    region: Array  #: Number of the pivot in whose region a node is; -1 if no path joins it with any pivot.
+    mass_ahead: (
+        Array  #: Nodes of the region that the pivot can reach: what it stands for at the end of a path.
+    )
+    mass_behind: (
+        Array  #: Nodes of the region that can reach the pivot: what it stands for at the beginning of a path.
+    )
+    radius: Array  #: Root mean square distance of the nodes of the region from their pivot.
+    far: float  #: Entries from here on stand for "no path".
 
     @property
     def n_nodes(self) -> int:
@@ -203,21 +188,11 @@ def _take_in(
 
 @dataclass(frozen=True, eq=False)
 class Relayed:
-    """Random pairs of nodes with distances guessed from the pivots that lie between and around them.
+    """Random pairs of nodes with distances guessed from the pivots that lie between and around them."""
 
-    Attributes
-    ----------
-    partner : ndarray of int of shape (N, k)
-        In each of k rounds every node has one partner, whose partner it is; a node that is left over has itself.
-    there : ndarray of float32 of shape (N, k)
-        Guessed distance from the node to its partner, -1 where no pivot lies between.
-    error : float
-        Root mean square error of such guesses, relative, on pairs of pivots.
-    """
-
-    partner: Array
-    there: Array
-    error: float
+    partner: Array  #: (N, k): in each round every node has one partner, whose partner it is; one left over has itself.
+    there: Array  #: (N, k): guessed distance from the node to its partner, -1 where no pivot lies between.
+    error: float  #: Root mean square error of such guesses, relative, on pairs of pivots.
 
 
 def relayed_pairs(

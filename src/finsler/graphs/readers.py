@@ -26,7 +26,7 @@ from finsler.data.readers.text import TEXT, require_file, suffix_of
 from finsler.data.tables import GRAPHS, Table, read_table, require_kind
 from finsler.errors import InputError, MissingExtraError
 from finsler.graphs.arcs import Arcs, arcs_between, check_names, matrix_arcs, networkx_arcs
-from finsler.graphs.digraph import Digraph, assemble, warn_of_repairs
+from finsler.graphs.digraph import Digraph, assemble
 
 _KINDS = dict.fromkeys(TEXT, "arcs") | {".mtx": "mtx", ".graphml": "graphml", ".npz": "npz"}
 
@@ -34,30 +34,10 @@ _KINDS = dict.fromkeys(TEXT, "arcs") | {".mtx": "mtx", ".graphml": "graphml", ".
 def open_file(
     file: str | os.PathLike[str] | IO[bytes], kind: str = "auto", *, value: Any = "auto", **options: Any
 ) -> Table:
-    r"""Open whatever file this is: a matrix, measured pairs, points, or a graph in any format.
+    """Open whatever file this is: a matrix, measured pairs, points, or a graph in any format. A file object holds text.
 
-    Parameters
-    ----------
-    file : path-like or binary file
-        A file object holds text.
-    kind : {"auto", "matrix", "pairs", "edges", "points"}
-        What it is; by default it finds out.
-    value : str, int, None or "auto"
-        Column or attribute of the values of pairs, or of the lengths of edges; None counts every edge as one.
-    **options
-        Further options of :func:`~finsler.data.tables.read_table`.
-
-    Returns
-    -------
-    Table
-        Of kind "matrix", "pairs" or "points"; or "edges", and then `graph` is their Digraph.
-
-    Examples
-    --------
-    >>> import io
-    >>> streets = open_file(io.BytesIO(b"a;b;1,5\nb;c;2,5\nc;a;2\n"), "edges")
-    >>> streets.graph
-    Digraph: 3 nodes, 3 arcs, lengths 1.5 to 2.5
+    `value` is the column of the pairs, or column or attribute of the lengths of edges; None counts every edge as one.
+    Further options are those of :func:`~finsler.data.tables.read_table`. Edges have their Digraph in `graph`.
     """
     if isinstance(file, str | os.PathLike):
         path = Path(file)
@@ -73,7 +53,6 @@ def open_file(
         graph = assemble(table_arcs(table, None), None, "min")
     except InputError as error:
         raise InputError(f"{table.name}: {error}") from error
-    warn_of_repairs(graph)
     facts = graph.provenance.having(remarks=table.provenance.remarks)
     return replace(table, graph=replace(graph, provenance=facts))
 
@@ -125,9 +104,7 @@ def read_graph(
     >>> graph.labels
     ['home', 'work']
     """
-    graph = assemble(read_arcs(path, kind, weight, labels, reading), directed, duplicates)
-    warn_of_repairs(graph)
-    return graph
+    return assemble(read_arcs(path, kind, weight, labels, reading), directed, duplicates)
 
 
 def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, reading: dict[str, Any]) -> Arcs:
@@ -152,8 +129,9 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, reading: di
             return _npz_arcs(path, weight, labels)._replace(source=path.name)
         unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
         with unpack(path, "rb") as file:
-            read = _graphml_arcs if kind == "graphml" else _mtx_arcs
-            return read(file, weight, labels)._replace(source=path.name)
+            if kind == "graphml":
+                return _graphml_arcs(file, weight, labels)._replace(source=path.name)
+            return matrix_arcs(mmread(file), weight, labels)._replace(source=path.name)
 
 
 @contextmanager
@@ -196,10 +174,6 @@ def _npz_arcs(path: Path, weight: Any, labels: Iterable[Hashable] | None) -> Arc
         lengths = arrays[wanted] if wanted in arrays.files else None
         arcs = arcs_between(arrays["src"], arrays["dst"], lengths, range(n_nodes))
         return arcs._replace(labels=check_names(labels, n_nodes))
-
-
-def _mtx_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
-    return matrix_arcs(mmread(file), weight, labels)
 
 
 def _graphml_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:

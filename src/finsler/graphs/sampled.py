@@ -38,12 +38,8 @@ class SampledScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the scores as plain Python numbers."""
-        return {
-            "n_sources": self.n_sources,
-            "normalized_stress": self.normalized_stress._asdict(),
-            "sign_accuracy": self.sign_accuracy._asdict(),
-            "asymmetry_shown": self.asymmetry_shown._asdict(),
-        }
+        scores = ("normalized_stress", "sign_accuracy", "asymmetry_shown")
+        return {"n_sources": self.n_sources, **{name: getattr(self, name)._asdict() for name in scores}}
 
     def __str__(self) -> str:
         return (
@@ -62,29 +58,7 @@ def sample_rows(
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
 ) -> Rows:
-    """Distances from and to randomly drawn nodes.
-
-    Parameters
-    ----------
-    graph : Digraph
-    n_sources : int
-        Nodes to draw; all that are not excluded if there are fewer.
-    hops : bool
-        Count arcs instead of adding their lengths.
-    exclude : sequence of int
-        Nodes not to draw, such as the pivots of a map.
-    random_state : int, RandomState instance or None
-        Seed of the draw.
-    n_jobs, verbose
-        Threads, and the progress line.
-
-    Examples
-    --------
-    >>> from finsler.graphs.digraph import as_digraph
-    >>> rows = sample_rows(as_digraph([(0, 1), (1, 2), (2, 0)]), 1, exclude=[1, 2])
-    >>> rows.ahead, rows.back
-    (array([[0., 1., 2.]], dtype=float32), array([[0., 2., 1.]], dtype=float32))
-    """
+    """Distances from and to randomly drawn nodes: all, if there are no more, but those to `exclude`, such as pivots."""
     n = graph.n_nodes
     candidates = np.setdiff1d(np.arange(n), np.asarray(exclude, dtype=int))
     if not len(candidates):
@@ -100,27 +74,7 @@ def sample_rows(
 
 
 def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "uniform") -> SampledScores:
-    """Scores of a map on some rows, of nodes that were not its pivots.
-
-    Parameters
-    ----------
-    X : ndarray of shape (N, m)
-        The map.
-    drift : ndarray of shape (m,)
-        Its drift.
-    rows : Rows
-        See :func:`sample_rows`.
-    weighting : {"uniform", "inverse", "inverse-square"}
-        Weights of the stress: 1, 1/d or 1/d^2.
-
-    Examples
-    --------
-    >>> from finsler.graphs.digraph import as_digraph
-    >>> hill = as_digraph([(0, 1, 1.5), (1, 0, 0.5), (1, 2, 1.5), (2, 1, 0.5)])
-    >>> scores = sampled_scores(np.array([[0.0], [1.0], [2.0]]), np.array([0.5]), sample_rows(hill, 3))
-    >>> scores.normalized_stress.value, scores.sign_accuracy.value, scores.asymmetry_shown.share
-    (0.0, 1.0, 1.0)
-    """
+    """Scores of a map on some rows, of nodes that were not its pivots; weights of the stress as in `graph_distances`."""
     X, omega = np.asarray(X, dtype=float), np.asarray(drift, dtype=float)
     n, k = rows.n_points, len(rows.sources)
     if X.shape != (n, len(omega)):
