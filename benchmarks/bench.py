@@ -30,9 +30,8 @@ from finsler._runtime import cpu_count, map_blocks
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import raw_stress
-from finsler.solvers.problem import UniformProblem
+from finsler.solvers.backends.memory import MemoryBackend
 from finsler.solvers.smacof import smacof
-from finsler.solvers.symmetric_and_skew import split
 
 SKLEARN = {"n_init": 1, "return_n_iter": True, "normalized_stress": False}
 
@@ -132,7 +131,7 @@ def one_pass(n, dtype, threads, repeat):
     np.fill_diagonal(D, 0)
     X = rng.normal(size=(n, 3))
     omega = np.array([0, 0, 0.5])
-    problem = UniformProblem(split(D, threads), omega, threads)
+    problem = MemoryBackend(as_dissimilarities(D), threads).problem(omega)
     problem.evaluate(X, omega)
     return best_time(lambda: problem.evaluate(X, omega), repeat)
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from finsler.data.matrix import as_dissimilarities
 from finsler.data.memmap import MemmapDissimilarities
 from finsler.geometry.stress import axes_first
-from finsler.solvers.backends import panels as passes
+from finsler.solvers.backends import passes
 from finsler.solvers.backends.memmap import MemmapPanels
-from finsler.solvers.problem import UniformProblem
-from finsler.solvers.symmetric_and_skew import split
+from finsler.solvers.backends.memory import MemoryBackend
 
 
 def matrix(n: int) -> np.ndarray:
@@ -60,7 +60,7 @@ def measure(n: int, repeat: int) -> dict[str, float]:
     V = np.random.default_rng(3).normal(size=(8, n))
     drift = np.array([0.0, 0.0, 0.4])
     seconds = {}
-    problem = UniformProblem(split(D, 1), drift, 1)
+    problem = MemoryBackend(as_dissimilarities(D), 1).problem(drift)
     seconds["in memory: pass"] = least(lambda: problem.evaluate(X, drift), repeat)
     budget = 4.0 * n * n / 4 + 1600.0 * n  # panels take a quarter of the size of the matrix
     plain = MemmapPanels(MemmapDissimilarities(D, None, False, 1.0, 0.0), budget, 1, False)

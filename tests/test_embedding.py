@@ -7,7 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from finsler import Embedding, embed_matrix
+from finsler import Embedding, embed_graph, embed_matrix
+from finsler.data.provenance import Provenance
+from finsler.datasets import make_city
+from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
 
 matplotlib.use("agg")
@@ -133,3 +136,101 @@ def test_placing_new_points(embedding):
     d = embedding.distances()
     placed = embedding.place(to_fitted=d[:2], from_fitted=d[:, :2].T)
     np.testing.assert_allclose(placed, embedding.coordinates[:2], atol=1e-8)
+
+
+# --- how much of the asymmetry it shows -----------------------------------------------------------------------
+
+
+def noisy_map(n, **options):
+    rng = np.random.default_rng(0)
+    D = randers_distances(rng.normal(size=(n, 2)), drift=0.4) * rng.uniform(0.9, 1.1, size=(n, n))
+    return embed_matrix(D, alpha=0.4, max_iter=5, tol=1e-2, **options)
+
+
+def test_the_asymmetry_shown_is_that_of_all_pairs_of_a_small_map(tmp_path):
+    found = noisy_map(40)
+    shown = found.asymmetry_shown()
+    D, d = found.data.matrix, found.distances()
+    A, a = (D - D.T) / 2, (d - d.T) / 2
+    assert shown.share == pytest.approx(1 - ((A - a) ** 2).sum() / (A**2).sum())
+    assert shown.n_rows is None
+    assert shown.share <= shown.available <= 1
+    assert f"{100 * shown.share:.3g} %" in found.summary()
+
+
+def test_beyond_some_thousand_points_it_is_said_from_a_sample(monkeypatch):
+    """Above 1,000 points nothing was said."""
+    monkeypatch.setattr("finsler.embedding.ALL_PAIRS", 100)
+    monkeypatch.setattr("finsler.embedding.ROWS", 60)
+    few, many = noisy_map(100).asymmetry_shown(), noisy_map(300)
+    assert few.n_rows is None
+    shown = many.asymmetry_shown()
+    assert shown.n_rows == 60
+    assert 0 < shown.error < 0.05
+    assert "from 60 rows" in many.summary()
+    monkeypatch.undo()
+    whole = replace(many).asymmetry_shown()
+    assert abs(whole.share - shown.share) < 4 * shown.error
+
+
+def test_what_is_shown_survives_without_the_data(tmp_path, monkeypatch):
+    """Above 1,000 points the data were left out of the file without a word."""
+    monkeypatch.setattr("finsler.embedding.WITH_DATA", 20)
+    found = noisy_map(40)
+    with pytest.warns(UserWarning, match="data of 40 points are not in"):
+        path = found.save(tmp_path / "map.npz")
+    back = Embedding.load(path)
+    assert back.data is None
+    assert back.asymmetry_shown() == pytest.approx(found.asymmetry_shown(), nan_ok=True)
+    assert "not kept in the file" in back.summary()
+    kept = Embedding.load(found.save(path, with_data=True))
+    assert kept.data is not None
+    assert "not kept" not in kept.summary()
+    assert Embedding.load(found.save(path, with_data=False)).data_dropped  # asked for, so there is no warning
+
+
+def test_facts_survive_saving(embedding, tmp_path):
+    facts = Provenance("m.csv", "matrix", {"value": "hours"}, n_missing=3, left_out=("Z", ("a", 1)))
+    found = replace(embedding, provenance=facts, alpha_source="unclear")
+    back = Embedding.load(found.save(tmp_path / "map.npz"))
+    assert back.alpha_source == "unclear"
+    assert back.alpha_identifiable is False
+    assert back.provenance.columns == {"value": "hours"}
+    assert back.provenance.n_missing == 3
+    assert len(back.provenance.left_out) == 2
+    assert "2 points were left out" in back.summary()
+    assert "hardly determine alpha" in back.summary()
+
+
+def test_a_sparse_map_is_saved_with_its_scores(tmp_path):
+    found = embed_graph(make_city(400).graph, method="sparse", n_pivots=10, random_state=0)
+    back = Embedding.load(found.save(tmp_path / "map.npz"))
+    assert back.held_out == found.held_out
+    assert back.asymmetry_shown() == found.asymmetry_shown()
+    assert back.summary() == found.summary()
+
+
+# --- new points -----------------------------------------------------------------------------------------------
+
+
+def test_a_map_with_new_points(embedding, tmp_path):
+    d = embedding.distances()
+    new = pd.DataFrame(1.2 * d[:2], index=["p", "q"], columns=embedding.labels)
+    larger = embedding.with_points(to_fitted=new)
+    assert larger.labels == [*embedding.labels, "p", "q"]
+    np.testing.assert_array_equal(larger.coordinates[:8], embedding.coordinates)
+    np.testing.assert_array_equal(larger.coordinates[8:], embedding.place(to_fitted=new))
+    assert (larger.misfit > 0).all()
+    assert larger.stress_per_point[8:].tolist() == [0, 0]
+    assert "2 points were placed into it later" in larger.summary()
+    assert larger.asymmetry_shown() == embedding.asymmetry_shown()
+    again = larger.with_points(to_fitted=larger.distances()[:1])
+    assert again.labels[-1] == "new 1"
+    assert again.misfit.shape == (3,)
+    back = Embedding.load(again.save(tmp_path / "map.npz"))
+    np.testing.assert_array_equal(back.misfit, again.misfit)
+    for labels, match in ((["JFK"], "is a point of the map"), (["a", "b"], "labels must have one entry")):
+        with pytest.raises(InputError, match=match):
+            embedding.with_points(to_fitted=d[:1], labels=labels)
+    with pytest.raises(InputError, match="same new points"):
+        embedding.with_points(to_fitted=new, from_fitted=new.set_axis(["p", "r"]))

@@ -167,7 +167,7 @@ def test_a_sparse_map_says_how_well_it_does_on_other_pairs(city, tmp_path):
     assert found.held_out.n_sources == 20
     shown = found.asymmetry_shown()
     assert shown.n_rows == 20
-    assert "20 of" in found.summary()
+    assert "20 rows" in found.summary()
 
 
 # --- points ---------------------------------------------------------------------------------------------------

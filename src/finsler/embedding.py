@@ -19,13 +19,12 @@ from finsler.data.matrix import Dissimilarities, check_columns
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distances
+from finsler.geometry.shown import AsymmetryShown, SampledScores
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from finsler.geometry.shown import AsymmetryShown
-    from finsler.graphs.sampled import SampledScores
     from finsler.solvers.alpha import AlphaSource
     from finsler.solvers.placement import Placement
     from finsler.solvers.solution import Solution
@@ -298,20 +297,12 @@ class Embedding:
                 f"  on {self.held_out.n_sources} rows that it was not made from: normalized stress "
                 f"{self.held_out.normalized_stress}"
             )
-        if shows := self._shows():
-            lines.append(f"  {shows}")
+        if (shown := self.asymmetry_shown()) is not None:
+            more = (shown.available or 0.0) - (shown.share or 0.0) > 0.2
+            hint = f": try n_components={self.n_components + 1}" if more else ""
+            lines.append(f"  asymmetry shown: {shown}{hint}")
         lines.append(f"  {self.status}: {' '.join(self.sentences())}")
         return "\n".join(lines)
-
-    def _shows(self) -> str:
-        """How much of the asymmetry it shows, in words."""
-        found = self.asymmetry_shown()
-        if found is None:
-            return ""
-        text = f"asymmetry shown: {found}"
-        if found.share is not None and found.available is not None and found.available - found.share > 0.2:
-            text += f": try n_components={self.n_components + 1}"
-        return text
 
     def sentences(self) -> list[str]:
         """Say in words what a reader of the map should know: how it ended, what was chosen, filled and left out."""
@@ -380,6 +371,7 @@ class Embedding:
                 "labels": None if self.labels is None else [_saved_label(label) for label in self.labels],
                 "provenance": {**facts, "left_out": [str(label) for label in self.provenance.left_out]},
                 "shown": None if shown is None else shown._asdict(),
+                "held_out": None if self.held_out is None else self.held_out.to_dict(),
                 "data_dropped": self.data_dropped or (self.data is not None and not keep),
             },
         )
@@ -399,10 +391,9 @@ class Embedding:
         matrix, weights = arrays.pop("data_matrix", None), arrays.pop("data_weights", None)
         record["provenance"] = facts = Provenance.from_dict(record.get("provenance", {}))
         data = None if matrix is None else Dissimilarities(matrix, weights, record.get("labels"), facts)
-        if record.get("shown") is not None:
-            from finsler.geometry.shown import AsymmetryShown
-
-            record["shown"] = AsymmetryShown(**record["shown"])
+        shown, held_out = record.get("shown"), record.get("held_out")
+        record["shown"] = None if shown is None else AsymmetryShown(**shown)
+        record["held_out"] = None if held_out is None else SampledScores.from_dict(held_out)
         fields: dict[str, Any] = {**arrays, **record, "data": data}
         try:
             return cls(**fields)

@@ -6,21 +6,19 @@ import numpy as np
 import pytest
 
 from finsler.data.matrix import Dissimilarities
+from finsler.solvers.backends.memory import MemoryBackend
+from finsler.solvers.backends.passes import triangle_edges
 from finsler.solvers.problem import (
     FACTORIZE,
-    UniformProblem,
-    WeightedProblem,
     conjugate_gradients,
+    split,
 )
-from finsler.solvers.symmetric_and_skew import split, triangle_edges
 
 from helpers import random_problem, slow_gradient, slow_stress
 
 
 def make(D, W, omega, n_jobs=None):
-    if W is None:
-        return UniformProblem(split(D), omega, n_jobs)
-    return WeightedProblem(Dissimilarities(D, W), omega, n_jobs)
+    return MemoryBackend(Dissimilarities(D, W), n_jobs).problem(omega)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "symmetric", "asymmetric", "missing", "hinge"])

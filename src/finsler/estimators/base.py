@@ -62,8 +62,9 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             text = about_alpha(solution.alpha_source, solution.alpha, len(solution.drift))
             warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
         self.result_ = Embedding.from_solution(
-            solution, labels=backend.labels, provenance=backend.provenance, data=backend.data
-        )
+            solution, labels=backend.labels, provenance=backend.provenance, data=backend.data,
+            shown=backend.asymmetry_shown(solution.coordinates @ solution.drift),
+        )  # fmt: skip
         self.embedding_, self.omega_, self.alpha_ = solution.coordinates, solution.drift, solution.alpha
         self.stress_, self.normalized_stress_ = solution.stress, solution.normalized_stress
         self.stress_per_point_, self.history_ = solution.per_point, solution.history

@@ -1,8 +1,11 @@
-"""How much of the asymmetry a map shows: the answer, without the means to find it, so that saved maps load fast."""
+"""What a map shows of its data: the answers, without the means to find them, so that saved maps load fast."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from finsler.geometry.estimates import Estimate
 
 
 class AsymmetryShown(NamedTuple):
@@ -20,3 +23,30 @@ class AsymmetryShown(NamedTuple):
         most = "" if self.available is None else f"; up to {100 * self.available:.3g} % can be shown"
         rows = "" if self.n_rows is None else f" (from {self.n_rows} rows)"
         return f"{100 * max(self.share, 0.0):.3g}{error} %{most}{rows}"
+
+
+@dataclass(frozen=True)
+class SampledScores:
+    """How well a map shows a graph, from rows that it was not made from."""
+
+    n_sources: int
+    normalized_stress: Estimate  #: sqrt(sum w (d - D)^2 / sum w D^2), as of the dense solver.
+    sign_accuracy: Estimate  #: Share of pairs with unequal ways for which the map tells the costlier one.
+    asymmetry_shown: AsymmetryShown  #: Share of the asymmetry that the map shows, beside what heights could.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the scores as plain Python numbers."""
+        scores = ("normalized_stress", "sign_accuracy", "asymmetry_shown")
+        return {"n_sources": self.n_sources, **{name: getattr(self, name)._asdict() for name in scores}}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> SampledScores:
+        """Make the scores again from what :meth:`to_dict` gave."""
+        stress, sign = (Estimate(**record[name]) for name in ("normalized_stress", "sign_accuracy"))
+        return cls(record["n_sources"], stress, sign, AsymmetryShown(**record["asymmetry_shown"]))
+
+    def __str__(self) -> str:
+        return (
+            f"Held-out rows: {self.n_sources}\n  normalized stress     {self.normalized_stress}\n"
+            f"  sign of asymmetry     {self.sign_accuracy}\n  asymmetry shown       {self.asymmetry_shown}"
+        )

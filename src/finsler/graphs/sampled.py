@@ -8,7 +8,6 @@ of sums over the rows drawn, with the standard error of such a ratio. With all n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,35 +16,15 @@ from sklearn.utils import check_random_state
 
 from finsler._runtime import require_memory
 from finsler.errors import InputError, check_choice, check_count
-from finsler.geometry.asymmetry import AsymmetryShown, shown_by
+from finsler.geometry.asymmetry import shown_by
 from finsler.geometry.estimates import Estimate, ratio_of_rows
 from finsler.geometry.pairs import Rows
+from finsler.geometry.shown import SampledScores
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.distances import WEIGHTINGS
 from finsler.graphs.paths import shortest_paths
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class SampledScores:
-    """How well a map shows a graph, from rows that it was not made from."""
-
-    n_sources: int
-    normalized_stress: Estimate  #: sqrt(sum w (d - D)^2 / sum w D^2), as of the dense solver.
-    sign_accuracy: Estimate  #: Share of pairs with unequal ways for which the map tells the costlier one.
-    asymmetry_shown: AsymmetryShown  #: Share of the asymmetry that the map shows, beside what heights could.
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the scores as plain Python numbers."""
-        scores = ("normalized_stress", "sign_accuracy", "asymmetry_shown")
-        return {"n_sources": self.n_sources, **{name: getattr(self, name)._asdict() for name in scores}}
-
-    def __str__(self) -> str:
-        return (
-            f"Held-out rows: {self.n_sources}\n  normalized stress     {self.normalized_stress}\n"
-            f"  sign of asymmetry     {self.sign_accuracy}\n  asymmetry shown       {self.asymmetry_shown}"
-        )
 
 
 def sample_rows(

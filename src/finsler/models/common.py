@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
-from finsler.solvers.start import Initializer
+from finsler.solvers.start import random_points
 
 Array = NDArray[np.floating[Any]]
 
@@ -109,9 +109,8 @@ class Observations:
     def random_maps(self, settings: Settings) -> Iterator[Array]:
         """Further starts beside the first one, the same for every model."""
         rng = check_random_state(settings.random_state)
-        maker = Initializer(self.data, None, settings.n_jobs)
         for _ in range(settings.n_init - 1):
-            yield maker.random(settings.n_components, rng)
+            yield random_points(self.data, settings.n_components, rng)
 
 
 def unless_interrupted(status: str) -> str:

@@ -22,16 +22,14 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from finsler._runtime import map_blocks, require_memory, single_blas_thread
-from finsler.data.matrix import Dissimilarities
 from finsler.geometry.stress import axes_first
-from finsler.kernels import dense
+from finsler.kernels.dense import symmetrize
+from finsler.solvers.backends import passes
+from finsler.solvers.backends.passes import Panels
 from finsler.solvers.drift import best_drift, frame_of
-from finsler.solvers.symmetric_and_skew import BLOCKS, Parts, triangle_edges
 
 Array = NDArray[np.floating[Any]]
 
-# Below this many points a pass is too short to be worth handing to threads.
-SMALL = 700
 # Up to this many points the curvature is factorized once; beyond, conjugate gradients are cheaper.
 FACTORIZE = 4000
 
@@ -58,143 +56,113 @@ class Problem(ABC):
         """Stress and step at ``X``; ``omega`` is the drift so far, where the drift is fitted."""
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Parts of ``D`` for uniform weights.
+
+    Attributes
+    ----------
+    S : ndarray of shape (n, n)
+        ``(D + D')/2``.
+    h : ndarray of shape (n,)
+        Centered heights that fit the skew part best, ``A.mean(axis=0)`` with ``A = (D - D')/2``.
+    skew_residual : float
+        What they leave of it, ``sum over i < j of (A_ij - h_j + h_i)^2``.
+    total : float
+        Sum of squares of D.
+    """
+
+    S: Array
+    h: Array
+    skew_residual: float
+    total: float
+
+
+def split(D: Array, n_jobs: int | None = None) -> Parts:
+    """Split complete dissimilarities into their parts.
+
+    Examples
+    --------
+    >>> parts = split(np.array([[0.0, 3.0], [1.0, 0.0]]))
+    >>> parts.S[0, 1], parts.h
+    (np.float64(2.0), array([-0.5,  0.5]))
+    """
+    n = len(D)
+    require_memory(
+        D.itemsize * n * n, f"A symmetrized copy of D for {n} points", "Use float32, or fewer points."
+    )
+
+    def margins(_: int, start: int, stop: int) -> tuple[Array, Array]:
+        rows = D[start:stop]
+        return rows.sum(axis=1, dtype=float), rows.sum(axis=0, dtype=float)
+
+    # Blocks of a megabyte or so: the second sum then finds the rows in cache.
+    out, into = zip(*map_blocks(margins, np.linspace(0, n, max(2, n // 64)).astype(int), n_jobs), strict=True)
+    h = (np.sum(into, axis=0) - np.concatenate(out)) / (2 * n)
+    h -= h.mean()
+    S = np.empty((n, n), dtype=D.dtype)
+
+    def task(_: int, start: int, stop: int) -> tuple[float, float]:
+        return symmetrize(D, h, start, stop, S)
+
+    sums = np.array(map_blocks(task, passes.triangle_edges(n, passes.BLOCKS), n_jobs)).sum(axis=0)
+    return Parts(S, h, float(sums[0]), float(sums[1]))
+
+
 class UniformProblem(Problem):
-    """All weights 1. Beyond the data it keeps one symmetrized matrix and vectors.
+    """All weights 1.
 
     The skew part needs no pass: with ``h = A.mean(axis=0)`` the heights that fit the skew part best,
     ``sum (A - omega.u)^2`` is a constant plus ``N ||h - X omega||^2`` on centered data.
     """
 
-    def __init__(self, parts: Parts, fixed_drift: Array | None, n_jobs: int | None = None):
-        self.parts = parts
-        self.n_points = n = len(parts.S)
-        self.fixed_drift = fixed_drift
-        self.n_jobs = n_jobs if n > SMALL else 1
-        self.edges = triangle_edges(n, BLOCKS)
-        # Forces of the blocks, kept: fresh memory for each pass would cost a tenth of it.
-        self._forces = np.empty((0, 0, 0))
+    def __init__(self, panels: Panels, parts: Parts, fixed_drift: Array | None):
+        self.panels, self.parts, self.fixed_drift = panels, parts, fixed_drift
+        self.n_points = panels.n_points
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
         n, m = X.shape
-        axes = (
-            X.T
-        )  # contiguous where X is in Fortran order, as in the loop: vector operations run along the points
+        # Contiguous where X is in Fortran order, as in the loop: vector operations run along the points.
+        axes = X.T
         centered = axes - axes.mean(axis=1, keepdims=True)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
             omega = best_drift(centered @ centered.T, centered @ self.parts.h)
-        pull, misfit = self._symmetric_pass(axes_first(X))
+        found = self.panels.sum(passes.uniform_pass, axes_first(X))
         skew = self.parts.h - omega @ centered
-        stress = 2 * (misfit + self.parts.skew_residual + n * (skew @ skew))
+        stress = 2 * (found[-1].sum() + self.parts.skew_residual + n * (skew @ skew))
         upwards = omega[:, None]
-        force = pull[:m] + (n * upwards) * skew
+        force = found[:m] + (n * upwards) * skew
         # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
         step = (force - upwards * (omega @ force / (1 + omega @ omega))) / n
         return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega)
-
-    def _symmetric_pass(self, XT: Array) -> tuple[Array, float]:
-        """Force of the symmetric part on each axis, and the sum of ``(e - S)^2`` over ``i < j``."""
-        rows = np.zeros(self.n_points)
-        if self._forces.shape != (len(self.edges) - 1, *XT.shape):
-            self._forces = np.empty((len(self.edges) - 1, *XT.shape))
-        forces = self._forces
-        kernel = dense.uniform_three if len(XT) == 3 else dense.uniform_any
-
-        def task(block: int, start: int, stop: int) -> None:
-            forces[block] = 0.0
-            kernel(self.parts.S, XT, start, stop, forces[block], rows)
-
-        map_blocks(task, self.edges, self.n_jobs)
-        return forces.sum(axis=0), float(rows.sum())
 
 
 class WeightedProblem(Problem):
     """Any non-negative weights, the two directions of a pair weighing differently or one of them missing."""
 
-    def __init__(self, data: Dissimilarities, fixed_drift: Array | None, n_jobs: int | None = None):
-        D, weights = data.matrix, data.weights
-        assert weights is not None, "without weights there is UniformProblem"
-        self.n_points = n = len(D)
-        self.fixed_drift = fixed_drift
-        self.n_jobs = n_jobs if n > SMALL else 1
-        require_memory(
-            4.0 * D.itemsize * n * n, f"Working copies of D and the weights for {n} points", "Use float32, or fewer points."
-        )  # fmt: skip
-        # Contiguous transposes: the kernel reads both directions of a pair side by side.
-        # In units of the largest: weights of any magnitude give the same map.
-        self.unit = float(np.max(weights, initial=0.0)) or 1.0
-        self.W = np.divide(weights, self.unit, dtype=float).astype(D.dtype)
-        self.symmetric_weights = bool((self.W == self.W.T).all())
-        self.WT = self.W if self.symmetric_weights else np.ascontiguousarray(self.W.T)
-        self.D = np.where(self.W > 0, D, 0)
-        self.DT = np.ascontiguousarray(self.D.T)
-        self.edges = triangle_edges(n, BLOCKS)
-        self.factorize = n <= FACTORIZE
+    def __init__(self, panels: Panels, fixed_drift: Array | None, degrees: Array | None = None):
+        self.panels, self.fixed_drift, self._degrees = panels, fixed_drift, degrees
+        self.n_points = panels.n_points
         self._solve: Callable[[Array], Array] | None = None
         self._solve_alpha = -1.0
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs, and another one before it where the drift is fitted."""
-        m = X.shape[1]
-        XT = axes_first(X)
+        m, XT = X.shape[1], axes_first(X)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
-            omega = self._fit_drift(XT, X, omega)
-        pull, lift, misfit = self._pass(XT, X @ omega)
-        force = pull[:m].T + np.outer(lift, omega)
+            found = self.panels.sum(passes.drift_pass, XT, X @ omega)  # L(p) X, and the pull along the drift
+            omega = best_drift(X.T @ found[:m].T, X.T @ found[-1])
+        found = self.panels.sum(passes.weighted_pass, XT, X @ omega)  # pull, lift along the drift, misfit
+        force = found[:m].T + np.outer(found[-2], omega)
         Q = frame_of(omega)
         step = self._curvature_solver(float(np.linalg.norm(omega)))(force @ Q) @ Q.T
-        stress, decrease = self.unit * misfit, self.unit * 2 * float(np.vdot(step, force))
-        return Evaluation(stress, step, decrease, omega)
-
-    def _fit_drift(self, XT: Array, X: Array, omega: Array) -> Array:
-        laplacian, pull = self._drift_pass(XT, X @ omega)
-        return best_drift(X.T @ laplacian[: X.shape[1]].T, X.T @ pull)
-
-    def _pass(self, XT: Array, height: Array) -> tuple[Array, Array, float]:
-        """Force on each axis, force along the drift, and the stress."""
-        rows = np.zeros(self.n_points)
-        forces = np.zeros((len(self.edges) - 1, *XT.shape))
-        lifts = np.zeros((len(self.edges) - 1, self.n_points))
-
-        def task(block: int, start: int, stop: int) -> None:
-            dense.weighted(
-                self.D, self.DT, self.W, self.WT, XT, height, start, stop, forces[block], lifts[block], rows
-            )  # fmt: skip
-
-        map_blocks(task, self.edges, self.n_jobs)
-        return forces.sum(axis=0), lifts.sum(axis=0), float(rows.sum())
-
-    def _drift_pass(self, XT: Array, height: Array) -> tuple[Array, Array]:
-        """``L(p) X`` on each axis, and the pull of the data along the drift."""
-        laplacians = np.zeros((len(self.edges) - 1, *XT.shape))
-        pulls = np.zeros((len(self.edges) - 1, self.n_points))
-
-        def task(block: int, start: int, stop: int) -> None:
-            dense.weighted_drift(
-                self.D, self.DT, self.W, self.WT, XT, height, start, stop, laplacians[block], pulls[block]
-            )  # fmt: skip
-
-        map_blocks(task, self.edges, self.n_jobs)
-        return laplacians.sum(axis=0), pulls.sum(axis=0)
-
-    def _curvature_pass(self, XT: Array, alpha: float) -> Array:
-        """Curvature times a step, an axis in each row."""
-        out = np.zeros((len(self.edges) - 1, *XT.shape))
-
-        def task(block: int, start: int, stop: int) -> None:
-            dense.curvature(self.W, self.WT, XT, alpha, start, stop, out[block])
-
-        map_blocks(task, self.edges, self.n_jobs)
-        return np.asarray(out.sum(axis=0))
-
-    def _degrees(self) -> Array:
-        """Sum of ``(w_ij + w_ji)/2`` at each point."""
-        ones = np.ones(self.n_points)
-        return np.asarray(self.W.astype(float) @ ones / 2 + self.WT.astype(float) @ ones / 2)
+        unit = self.panels.unit
+        return Evaluation(unit * float(found[-1].sum()), step, unit * 2 * float(np.vdot(step, force)), omega)
 
     def _curvature_solver(self, alpha: float) -> Callable[[Array], Array]:
         """Solver of ``V step = force`` in a frame whose last axis is the drift.
@@ -206,8 +174,9 @@ class WeightedProblem(Problem):
             alpha = float(np.ceil(alpha * 20) / 20)
         if self._solve is None or alpha != self._solve_alpha:
             self._solve_alpha = alpha
+            factorize = self.panels.factorize and self.n_points <= FACTORIZE
             try:
-                self._solve = self._factorized(alpha) if self.factorize else None
+                self._solve = self._factorized(alpha) if factorize else None
             except LinAlgError:  # weights of many magnitudes are not positive definite to rounding
                 self._solve = None
             if self._solve is None:
@@ -217,12 +186,14 @@ class WeightedProblem(Problem):
     def _factorized(self, alpha: float) -> Callable[[Array], Array]:
         n = self.n_points
         require_memory(4 * 8.0 * n * n, f"Factors of the weights of {n} points", "Use fewer points.")
-        p = (self.W.astype(float) + self.WT) / 2
-        across = p + alpha * np.abs(self.W - self.WT, dtype=float)
+        W, WT = self.panels.weights()
+        p = (W.astype(float) + WT) / 2
+        across = p + alpha * np.abs(W - WT, dtype=float)
         factor = _grounded_cholesky(across)
-        if self.symmetric_weights:
-            scale = np.array([1.0, 1 / (1 + alpha**2)])
-            return lambda force: cho_solve(factor, force) * scale[_is_last(force)]
+        if W is WT or (W == WT).all():
+            return lambda force: (
+                cho_solve(factor, force) / np.append(np.ones(force.shape[1] - 1), 1 + alpha**2)
+            )
         factor_last = _grounded_cholesky(across + alpha**2 * p)
 
         def solve(force: Array) -> Array:
@@ -237,24 +208,20 @@ class WeightedProblem(Problem):
         """Matrix-free solves. From a start at 0 every iteration lowers the majorizer, so that even a step which is
         not quite solved for lowers the stress.
         """
-        diagonal = self._degrees()
+        if self._degrees is None:
+            self._degrees = self.panels.sum(passes.weights_pass)[0]
+        diagonal = self._degrees[:, None]
 
         def apply(step: Array) -> Array:
-            return self._curvature_pass(np.ascontiguousarray(step.T), alpha).T
+            return self.panels.sum(passes.curvature_pass, np.ascontiguousarray(step.T), alpha).T
 
         def solve(force: Array) -> Array:
-            step = conjugate_gradients(apply, force, diagonal[:, None])
+            step = conjugate_gradients(apply, force, diagonal)
             return np.asarray(
                 step - step.mean(axis=0)
             )  # a shift costs nothing, and the factorized step has none
 
         return solve
-
-
-def _is_last(force: Array) -> NDArray[np.intp]:
-    is_last = np.zeros(force.shape[1], dtype=np.intp)
-    is_last[-1] = 1
-    return is_last
 
 
 def _grounded_cholesky(pair_weights: Array) -> Any:

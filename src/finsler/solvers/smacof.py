@@ -77,7 +77,9 @@ def smacof(
     given_alpha = check_alpha(alpha)
     check_options(n_components, n_init, max_iter, tol, time_limit)
     backend = data if isinstance(data, Backend) else MemoryBackend(data, n_jobs)
-    start = given_start(init, backend.n_points, n_components, backend.total)
+    start: Any = checked_start(init)
+    if not isinstance(start, str):
+        start = given_start(start, backend.n_points, n_components, backend.total)
     guess = (
         AlphaGuess(given_alpha, "given")
         if given_alpha is not None
@@ -160,12 +162,15 @@ def _leave_subspace(
     return X + 1e-3 * size * rng.standard_normal(X.shape)
 
 
-def given_start(init: str | ArrayLike, n: int, m: int, total: float) -> str | Array:
-    """Start that was given as a word or as an array, checked."""
-    if isinstance(init, str):
-        if init not in STARTS:
-            raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
-        return init
+def checked_start(init: str | ArrayLike) -> str | ArrayLike:
+    """Refuse a start whose name has no meaning."""
+    if isinstance(init, str) and init not in STARTS:
+        raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
+    return init
+
+
+def given_start(init: ArrayLike, n: int, m: int, total: float) -> Array:
+    """Start that was given as an array, checked."""
     X = np.array(init, dtype=float)
     if X.shape != (n, m):
         raise InputError(

@@ -21,7 +21,6 @@ from finsler.geometry.heights import gradient_heights
 from finsler.kernels.dense import squares_times
 from finsler.kernels.paths import dense_dijkstra, fill_from_landmarks
 from finsler.solvers.drift import axis_signs, frame_of
-from finsler.solvers.symmetric_and_skew import Parts
 
 Array = NDArray[np.floating[Any]]
 
@@ -29,49 +28,20 @@ LANDMARKS = 64
 DENSE_EIGEN = 600  # up to this many points a full eigendecomposition is quickest
 
 
-class Initializer:
-    """Makes starts for one data set; what several starts share is computed once."""
-
-    def __init__(self, data: Dissimilarities, parts: Parts | None, n_jobs: int | None = None):
-        self.data = data
-        self.n_jobs = n_jobs
-        self._symmetric_and_heights = None if parts is None else (parts.S, parts.h)
-
-    @property
-    def parts(self) -> tuple[Array, Array]:
-        """Symmetric part and heights of the skew part, with gaps filled in."""
-        if self._symmetric_and_heights is None:
-            self._symmetric_and_heights = complete_parts(self.data, self.n_jobs)
-        return self._symmetric_and_heights
-
-    def classical(self, n_components: int, alpha: float) -> Array:
-        """Closed form, on data completed where they have gaps."""
-        S, h = self.parts
-        return closed_form(S, h, n_components, alpha, self.n_jobs)
-
-    def isomap(self, n_components: int) -> Array:
-        """Classical scaling of the symmetric part, turned so that the asymmetry climbs the last axis."""
-        S, h = self.parts
-        return isomap_of(DoublyCentered(S, self.n_jobs), h, n_components)
-
-    def random(self, n_components: int, rng: np.random.RandomState) -> Array:
-        """Gaussian points as far apart on average as the data."""
-        D, W = self.data.matrix, self.data.weights
-        if W is None:
-            scale = np.sqrt(
-                np.mean([float(row @ row) for row in D.astype(float, copy=False)]) / max(len(D) - 1, 1)
-            )
-        else:
-            square = sum(float(np.vdot(row[w > 0], row[w > 0])) for row, w in zip(D, W, strict=True))
-            scale = np.sqrt(square / max(int((W > 0).sum() - (np.diagonal(W) > 0).sum()), 1))
-        return gaussian_points(len(D), n_components, scale, rng)
-
-
 def isomap_of(gram: Gram, h: Array, n_components: int) -> Array:
     """Classical scaling, turned so that the heights ``h`` climb the last axis."""
     X = gram.leading(n_components)
     direction = np.linalg.lstsq(X, h, rcond=1e-6)[0]
     return X @ frame_of(direction)
+
+
+def random_points(data: Dissimilarities, n_components: int, rng: np.random.RandomState) -> Array:
+    """Gaussian points as far apart on average as the data."""
+    known = ~np.eye(data.n_points, dtype=bool) if data.weights is None else data.weights > 0
+    count = int(np.count_nonzero(known)) - int(np.count_nonzero(np.diagonal(known)))
+    rows = (row[w].astype(float) for row, w in zip(data.matrix, known, strict=True))
+    scale = np.sqrt(sum(float(row @ row) for row in rows) / max(count, 1))
+    return gaussian_points(data.n_points, n_components, scale, rng)
 
 
 def gaussian_points(n: int, n_components: int, scale: float, rng: np.random.RandomState) -> Array:

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csr_array, random_array
 from finsler import FinslerMDS, randers_distances
 from finsler.graphs import dask as graph_dask
 from finsler.graphs import paths
-from finsler.solvers.backends import panel_backend as panel_backend
+from finsler.solvers.backends import panels as panels_module
 from finsler.solvers.backends.dask import dask_backend
 
 from helpers import random_problem
@@ -69,8 +69,7 @@ def test_two_processes_give_the_map_of_the_in_memory_solver(client, kind):
 
 @pytest.mark.parametrize("kind", ["symmetric", "asymmetric"])
 def test_weights_too_many_to_gather_are_solved_for_on_the_workers(monkeypatch, kind):
-    for module in ("solvers.backends.dask", "solvers.problem"):
-        monkeypatch.setattr(f"finsler.{module}.FACTORIZE", 10)
+    monkeypatch.setattr("finsler.solvers.problem.FACTORIZE", 10)
     D, W = noisy_problem(kind, n=90)
     here = FinslerMDS(2, alpha=0.3).fit(D, weights=W)
     with dask.config.set(scheduler="synchronous"):
@@ -185,7 +184,7 @@ def test_works_without_a_client(no_client):
 
 def test_many_points_with_gaps_start_from_landmarks(no_client, monkeypatch):
     monkeypatch.setattr("finsler.solvers.backends.dask.GATHERED", 50)
-    monkeypatch.setattr(panel_backend, "LANDMARKS", 40)
+    monkeypatch.setattr(panels_module, "LANDMARKS", 40)
     D, _ = noisy_problem("hinge", n=150)
     D[~np.isfinite(D)] = np.nan
     blocks = da.from_array(D, chunks=60)

@@ -9,12 +9,11 @@ from finsler import FinslerMDS, embed_matrix, randers_distances
 from finsler._runtime import parse_bytes
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.memmap import as_memmap_dissimilarities
-from finsler.solvers.backends import panel_backend as panel_backend
+from finsler.solvers.backends import panels as panels_module
 from finsler.solvers.backends.memmap import BESIDE, MemmapPanels, memmap_backend
-from finsler.solvers.backends.panel_backend import PanelGram, krylov_eigenpairs
-from finsler.solvers.problem import UniformProblem, WeightedProblem
+from finsler.solvers.backends.memory import MemoryBackend
+from finsler.solvers.backends.panels import PanelGram, krylov_eigenpairs
 from finsler.solvers.smacof import smacof
-from finsler.solvers.symmetric_and_skew import split
 
 from helpers import random_problem, slow_stress
 
@@ -47,7 +46,7 @@ def test_a_pass_over_panels_is_a_pass_over_all_pairs(kind, m):
     assert len(backend.panels.edges) > 3
     data = as_dissimilarities(D, W)
     for fixed in (omega, None):
-        whole = UniformProblem(split(D), fixed) if W is None else WeightedProblem(data, fixed)
+        whole = MemoryBackend(data).problem(fixed)
         expected, found = whole.evaluate(X, omega), backend.problem(fixed).evaluate(X, omega)
         assert found.stress == pytest.approx(expected.stress, rel=1e-12)
         assert found.omega == pytest.approx(expected.omega, abs=1e-12)
@@ -211,7 +210,7 @@ def test_bad_input_is_refused(tmp_path):
 
 
 def test_points_in_few_pairs_need_another_start(monkeypatch):
-    monkeypatch.setattr(panel_backend, "LANDMARKS", 10)
+    monkeypatch.setattr(panels_module, "LANDMARKS", 10)
     n = 120
     D = np.full((n, n), np.nan)
     near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 2
@@ -259,3 +258,28 @@ def test_the_recipe_for_matrices_leaves_a_large_file_where_it_is(tmp_path, monke
     assert found.distance("p3", "p7") == pytest.approx(D[3, 7], rel=1e-6)
     with pytest.raises(ValueError, match="labels must"):
         embed_matrix(tmp_path / "D.npy", labels=names[:2], memory_budget=tight(400, rows=20))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "asymmetric", "missing", "hinge"])
+def test_how_much_asymmetry_is_shown_is_found_in_the_file(monkeypatch, kind):
+    n = 130
+    _, D, W = random_problem(1, n=n, m=2, kind=kind)
+    policy = "hinge" if kind == "hinge" else "mask"
+    D = np.where(D < 0, np.inf, D)
+    here = FinslerMDS(2, alpha=0.4, missing=policy).fit(D, weights=W).result_
+    backend = memmap_backend(as_memmap_dissimilarities(D, W, missing=policy), tight(n, 20))
+    assert len(backend.panels.edges) > 3
+    heights, expected = here.coordinates @ here.drift, here.asymmetry_shown()
+    few = backend.asymmetry_shown(heights)
+    assert few.n_rows == panels_module.ROWS
+    assert few.share == pytest.approx(expected.share, abs=5 * few.error)
+    monkeypatch.setattr(panels_module, "ROWS", n)
+    assert backend.asymmetry_shown(heights) == pytest.approx(expected)
+
+
+def test_the_estimator_says_how_much_asymmetry_is_shown_without_keeping_the_data(tmp_path):
+    np.save(tmp_path / "d.npy", noisy(620))
+    found = FinslerMDS(2, alpha=0.4, memory_budget=tight(620, 20)).fit(tmp_path / "d.npy").result_
+    assert found.data is None
+    assert found.asymmetry_shown().n_rows == panels_module.ROWS
+    assert f"from {panels_module.ROWS} rows" in found.summary()

@@ -22,10 +22,8 @@ from finsler.data.memmap import gaps_found
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.kernels import panels as kernels
-from finsler.solvers.backends.panel_backend import PanelBackend
-from finsler.solvers.backends.panels import PanelFunction, Panels, add_up
-from finsler.solvers.problem import FACTORIZE
-from finsler.solvers.symmetric_and_skew import triangle_edges
+from finsler.solvers.backends.panels import PanelBackend
+from finsler.solvers.backends.passes import PanelFunction, Panels, add_up, triangle_edges
 
 Array = NDArray[np.floating[Any]]
 
@@ -42,8 +40,7 @@ class DaskPanels(Panels):
     ):
         self.firsts, self.panels = firsts, panels
         self.n_points, self.weighted, self.unit = n_points, weighted, unit
-        self.factorize = n_points <= FACTORIZE
-        self.gather = n_points <= GATHERED
+        self.factorize, self.gather = True, n_points <= GATHERED
 
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
         """First point and ``function(first, arrays, n_jobs, *args)`` of every panel, in order."""

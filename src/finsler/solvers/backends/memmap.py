@@ -12,10 +12,8 @@ from finsler._runtime import Progress, drop_pages, format_bytes, map_blocks
 from finsler.data.memmap import MemmapDissimilarities
 from finsler.data.provenance import Provenance
 from finsler.kernels import panels as kernels
-from finsler.solvers.backends.panel_backend import LANDMARKS, PanelBackend
-from finsler.solvers.backends.panels import ITERATED, PanelFunction, Panels
-from finsler.solvers.problem import FACTORIZE
-from finsler.solvers.symmetric_and_skew import BLOCKS
+from finsler.solvers.backends.panels import LANDMARKS, PanelBackend
+from finsler.solvers.backends.passes import BLOCKS, ITERATED, PanelFunction, Panels
 
 Array = NDArray[np.floating[Any]]
 
@@ -44,8 +42,7 @@ class MemmapPanels(Panels):
             np.float32 if data.matrix.dtype.itemsize <= 4 and data.matrix.dtype.kind == "f" else float
         )
         self.copies = 4 if data.weighted else 2
-        self.gather = data.weighted and 2.0 * GATHERED * n * n <= budget
-        self.factorize = self.gather and n <= FACTORIZE
+        self.gather = self.factorize = data.weighted and 2.0 * GATHERED * n * n <= budget
         beside = 8.0 * BESIDE * n
         if self.gather:
             beside += GATHERED * float(n) * n

@@ -8,18 +8,21 @@ solver sees none of this.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
+from finsler.geometry.shown import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square
 from finsler.solvers.alpha import Evidence, sampled_points
-from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
-from finsler.solvers.start import Initializer
-from finsler.solvers.symmetric_and_skew import split
+from finsler.solvers.backends.passes import MemoryPanels
+from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem, split
+from finsler.solvers.start import DoublyCentered, closed_form, complete_parts, isomap_of, random_points
 
 Array = NDArray[np.floating[Any]]
 
@@ -62,25 +65,33 @@ class Backend(ABC):
     def point_stress(self, X: Array, drift: Array) -> Array:
         """Stress of each point of a map: half of every pair at either end."""
 
+    def asymmetry_shown(self, heights: Array) -> AsymmetryShown | None:
+        """How much of the asymmetry a map shows, if the data are where only some rows of them can be looked at."""
+        return None
+
 
 class MemoryBackend(Backend):
     """Data in memory, with working copies beside them."""
+
+    data: Dissimilarities
 
     def __init__(self, data: Dissimilarities, n_jobs: int | None = None):
         data.require_connected()
         self.data, self.labels, self.provenance = data, data.labels, data.provenance
         self.n_points, self.weighted, self.n_jobs = data.n_points, data.weights is not None, n_jobs
-        self._parts = split(data.matrix, n_jobs) if data.weights is None else None
-        self._starts = Initializer(data, self._parts, n_jobs)
+        self._parts = None if self.weighted else split(data.matrix, n_jobs)
+        self.total = total_square(data.matrix, data.weights) if self._parts is None else self._parts.total
+
+    @cached_property
+    def _symmetric_and_heights(self) -> tuple[Array, Array]:
+        """Symmetric part and heights of the skew part, with gaps filled in."""
         if self._parts is None:
-            self.total = total_square(data.matrix, data.weights)
-        else:
-            self.total = self._parts.total
+            return complete_parts(self.data, self.n_jobs)
+        return self._parts.S, self._parts.h
 
     def evidence(self) -> Evidence:
         """Evidence of a drift."""
-        assert self.data is not None
-        S, h = self._starts.parts
+        S, h = self._symmetric_and_heights
         W = self.data.weights
         square = float(np.einsum("ij,ij->", S, S, dtype=float))  # of float32 data, too
         sample = sampled_points(self.n_points)
@@ -89,36 +100,40 @@ class MemoryBackend(Backend):
             sample_D = self.data.matrix[np.ix_(sample, sample)].astype(float)
         else:
             sample_D = sample_S + (sample_h[None, :] - sample_h[:, None])
-        return Evidence(
-            h=h,
-            square=square,
-            symmetric=self._parts is None or self._parts.skew_residual <= 1e-20 * square,
-            one_way=W is not None and bool(((W > 0) & (W.T == 0)).any()),
-            sample_S=sample_S,
-            sample_h=sample_h,
-            sample_D=sample_D,
-        )
+        symmetric = self._parts is None or self._parts.skew_residual <= 1e-20 * square
+        one_way = W is not None and bool(((W > 0) & (W.T == 0)).any())
+        return Evidence(h, square, symmetric, one_way, sample_S, sample_h, sample_D)
 
     def classical(self, n_components: int, alpha: float) -> Array:
         """Start from the closed form, on data completed where they have gaps."""
-        return self._starts.classical(n_components, alpha)
+        return closed_form(*self._symmetric_and_heights, n_components, alpha, self.n_jobs)
 
     def isomap(self, n_components: int) -> Array:
         """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
-        return self._starts.isomap(n_components)
+        S, h = self._symmetric_and_heights
+        return isomap_of(DoublyCentered(S, self.n_jobs), h, n_components)
 
     def random(self, n_components: int, rng: np.random.RandomState) -> Array:
         """Gaussian points as far apart on average as the data."""
-        return self._starts.random(n_components, rng)
+        return random_points(self.data, n_components, rng)
 
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
-        assert self.data is not None
         if self._parts is not None:
-            return UniformProblem(self._parts, fixed_drift, self.n_jobs)
-        return WeightedProblem(self.data, fixed_drift, self.n_jobs)
+            return UniformProblem(MemoryPanels((self._parts.S,), 1.0, self.n_jobs), self._parts, fixed_drift)
+        D, weights, n = self.data.matrix, self.data.weights, self.n_points
+        assert weights is not None
+        need = f"Working copies of D and the weights for {n} points"
+        require_memory(4.0 * D.itemsize * n * n, need, "Use float32, or fewer points.")
+        # In units of the largest: weights of any magnitude give the same map.
+        unit = float(np.max(weights, initial=0.0)) or 1.0
+        W = np.divide(weights, unit, dtype=float).astype(D.dtype)
+        D = np.where(W > 0, D, 0)
+        # Contiguous transposes: the kernel reads both directions of a pair side by side.
+        WT = W if (W == W.T).all() else np.ascontiguousarray(W.T)
+        panel = D, np.ascontiguousarray(D.T), W, WT
+        return WeightedProblem(MemoryPanels(panel, unit, self.n_jobs), fixed_drift)
 
     def point_stress(self, X: Array, drift: Array) -> Array:
         """Stress of each point of a map: half of every pair at either end."""
-        assert self.data is not None
         return point_stress(X, self.data.matrix, self.data.weights, drift=drift, n_jobs=self.n_jobs)

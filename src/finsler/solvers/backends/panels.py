@@ -1,265 +1,241 @@
-"""A dense problem in panels: some rows of the upper triangle at a time, with the kernels of the in-memory solver.
-
-A panel of the rows ``first <= i < last`` holds what belongs to the pairs (i, j) with ``j > i``: the symmetric part and,
-where it is asked for, the skew part of complete data; or both directions of D and of the weights. A *pass* applies one of
-the functions below to every panel and adds up what they return: arrays with a column for each point from ``first`` on.
-Whoever keeps the panels (:class:`Panels`) needs to know no more.
-"""
+"""The backend of data that are not in memory: what the solver asks, put as passes over panels."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh, qr
 
-from finsler._runtime import map_blocks
-from finsler.kernels import dense
-from finsler.kernels import panels as kernels
-from finsler.solvers.problem import SMALL, UniformProblem, WeightedProblem
-from finsler.solvers.symmetric_and_skew import BLOCKS, Parts
+from finsler._runtime import single_blas_thread
+from finsler.data.matrix import Dissimilarities, raise_if_unconnected
+from finsler.data.provenance import Provenance
+from finsler.errors import InputError
+from finsler.geometry.asymmetry import shown_by
+from finsler.geometry.components import pair_components
+from finsler.geometry.pairs import Rows
+from finsler.geometry.randers import drift_vector
+from finsler.geometry.shown import AsymmetryShown
+from finsler.geometry.stress import axes_first
+from finsler.solvers.alpha import Evidence, sampled_points
+from finsler.solvers.backends import passes
+from finsler.solvers.backends.memory import Backend, MemoryBackend
+from finsler.solvers.backends.passes import Panels
+from finsler.solvers.placement import place
+from finsler.solvers.problem import Parts, Problem, UniformProblem, WeightedProblem
+from finsler.solvers.start import (
+    DENSE_EIGEN,
+    DoublyCentered,
+    closed_form_of,
+    gaussian_points,
+    isomap_of,
+    scaled_eigenvectors,
+)
 
 Array = NDArray[np.floating[Any]]
-# Of the first point, the arrays of the panel, the threads to use, and what the pass is about.
-PanelFunction = Callable[..., Any]
 
-
-class Panels(ABC):
-    """Keeper of the panels of one data set."""
-
-    n_points: int
-    weighted: bool
-    """Whether a panel is (D, D', W, W'), or (S,), or (S, A) where the skew part is asked for."""
-    unit: float
-    """Weight that counts as 1."""
-    factorize: bool
-    """Whether the weights are so few that they may be gathered and factorized."""
-    gather: bool
-    """Whether there are so few points that a start with weights or gaps may be made from all of them."""
-
-    @abstractmethod
-    def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
-        """First point and ``function(first, arrays, n_jobs, *args)`` of every panel, in order."""
-
-    @abstractmethod
-    def sum(self, function: PanelFunction, *args: Any, skew: bool = False) -> Array:
-        """Sum of the results over all panels, each put where its first point is."""
-
-
-def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
-    """Add results of panels; a result covers the points from its first one on."""
-    first = min(start for start, _ in parts)
-    total = np.zeros((len(parts[0][1]), n_points - first))
-    for start, values in parts:
-        total[:, start - first :] += values
-    return first, total
-
-
-def _in_blocks(
-    task: Callable[[Array, int, int], None], shape: tuple[int, int], rows: int, n_jobs: int | None
-) -> Array:
-    """Sum of arrays of the given shape, each filled by ``task(array, start, stop)`` for some rows of a panel."""
-    blocks = max(1, min(BLOCKS, rows // 32))
-    out = np.zeros((blocks, *shape))
-
-    def block(b: int, start: int, stop: int) -> None:
-        task(out[b], start, stop)
-
-    map_blocks(block, np.linspace(0, rows, blocks + 1).astype(int), n_jobs if shape[1] > SMALL else 1)
-    return np.asarray(out.sum(axis=0))
-
-
-def uniform_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array) -> Array:
-    """Force on each axis, and in the last row the sum of ``(e - S)^2`` of each row of the panel."""
-    XT = np.ascontiguousarray(XT[:, first:])
-    kernel = dense.uniform_three if len(XT) == 3 else dense.uniform_any
-
-    def task(out: Array, start: int, stop: int) -> None:
-        kernel(panel[0], XT, start, stop, out[:-1], out[-1])
-
-    return _in_blocks(task, (len(XT) + 1, XT.shape[1]), len(panel[0]), n_jobs)
-
-
-def weighted_pass(
-    first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, height: Array
-) -> Array:
-    """Force on each axis, force along the drift, and the stress of each row."""
-    XT, height = np.ascontiguousarray(XT[:, first:]), np.ascontiguousarray(height[first:])
-
-    def task(out: Array, start: int, stop: int) -> None:
-        dense.weighted(*panel, XT, height, start, stop, out[:-2], out[-2], out[-1])
-
-    return _in_blocks(task, (len(XT) + 2, XT.shape[1]), len(panel[0]), n_jobs)
-
-
-def drift_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, height: Array) -> Array:
-    """``L(p) X`` on each axis, and the pull of the data along the drift."""
-    XT, height = np.ascontiguousarray(XT[:, first:]), np.ascontiguousarray(height[first:])
-
-    def task(out: Array, start: int, stop: int) -> None:
-        dense.weighted_drift(*panel, XT, height, start, stop, out[:-1], out[-1])
-
-    return _in_blocks(task, (len(XT) + 1, XT.shape[1]), len(panel[0]), n_jobs)
-
-
-def curvature_pass(
-    first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, alpha: float
-) -> Array:
-    """Curvature of the majorizer times a step, an axis in each row."""
-    XT = np.ascontiguousarray(XT[:, first:])
-
-    def task(out: Array, start: int, stop: int) -> None:
-        dense.curvature(panel[2], panel[3], XT, alpha, start, stop, out)
-
-    return _in_blocks(task, XT.shape, len(panel[0]), n_jobs)
-
-
-def squares_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, VT: Array) -> Array:
-    """``S^2 v`` for the rows v of ``VT``."""
-    VT = np.ascontiguousarray(VT[:, first:])
-
-    def task(out: Array, start: int, stop: int) -> None:
-        kernels.squares_times(panel[0], VT, start, stop, out)
-
-    return _in_blocks(task, VT.shape, len(panel[0]), n_jobs)
-
-
-def skew_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None) -> Array:
-    """Sum of ``A_ij`` over i for each j, and the sum of squares of D of each row."""
-
-    def task(out: Array, start: int, stop: int) -> None:
-        out[1, start] = kernels.skew_sums(*panel, start, stop, out[0])
-
-    return _in_blocks(task, (2, panel[0].shape[1]), len(panel[0]), n_jobs)
-
-
-def residual_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, h: Array) -> Array:
-    """What the heights leave of the skew part."""
-    h = np.ascontiguousarray(h[first:])
-
-    def task(out: Array, start: int, stop: int) -> None:
-        out[0, start] = kernels.skew_residual(panel[1], h, start, stop)
-
-    return _in_blocks(task, (1, len(h)), len(panel[0]), n_jobs)
-
-
-def misfit_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None, XT: Array, height: Array) -> Array:
-    """Stress of the pairs of each point, in units of the weights: each pair counts at both ends."""
-    XT, height = np.ascontiguousarray(XT[:, first:]), np.ascontiguousarray(height[first:])
-    uniform = len(panel) == 2
-    arrays = (*panel, panel[0][:0], panel[0][:0]) if uniform else panel
-
-    def task(out: Array, start: int, stop: int) -> None:
-        kernels.misfit(*arrays, uniform, XT, height, start, stop, out[0])
-
-    return _in_blocks(task, (1, XT.shape[1]), len(panel[0]), n_jobs)
-
-
-def weights_pass(first: int, panel: tuple[Array, ...], n_jobs: int | None) -> Array:
-    """Weight at each point; then sums over the panel: ``w D^2``, squares of what is known, and how many are known."""
-
-    def task(out: Array, start: int, stop: int) -> None:
-        out[1, start], out[2, start], out[3, start] = kernels.weight_sums(*panel, start, stop, out[0])
-
-    return _in_blocks(task, (4, panel[0].shape[1]), len(panel[0]), n_jobs)
-
-
-def groups(first: int, panel: tuple[Array, ...], n_jobs: int | None) -> NDArray[np.intp]:
-    """Smallest number, counted from ``first``, in the group of each point when the panel's pairs connect."""
-    group = np.arange(panel[0].shape[1])
-    kernels.join(panel[2], panel[3], group)
-    return group
-
-
-def among(first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]) -> Array:
-    """Entries between sorted ``points``: for each array of the panel a row for every point in it, 0 for smaller ones."""
-    mine = points[(points >= first) & (points < first + len(panel[0]))] - first
-    out = np.zeros((len(panel), len(mine), len(points)))
-    for k, p in enumerate(mine):
-        later = points > p + first
-        for a, values in enumerate(panel):
-            out[a, k, later] = values[p, points[later] - first]
-    return out
-
-
-def weights_among(
-    first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]
-) -> Array:
-    """Weights between sorted ``points``, there and back."""
-    return among(first, panel[2:], n_jobs, points)
-
-
-def columns(
-    first: int, panel: tuple[Array, ...], n_jobs: int | None, points: NDArray[np.intp]
-) -> tuple[Array, Array]:
-    """Entries (D, D', W, W') with one of the sorted ``points`` at an end, as seen from the other end.
-
-    First those of the panel's rows with every point, then those of the points among the rows with everyone: in the row
-    of the point D and D' have changed roles. 0 for pairs that are in other panels.
-    """
-    rows, width = panel[0].shape
-    local = points - first
-    across = np.zeros((len(panel), len(points), rows), dtype=panel[0].dtype)
-    for k, p in enumerate(local):
-        if p > 0:
-            for a, values in enumerate(panel):
-                across[a, k, : min(p, rows)] = values[: min(p, rows), p]
-    mine = local[(local >= 0) & (local < rows)]
-    along = np.zeros((len(panel), len(mine), width), dtype=panel[0].dtype)
-    for k, p in enumerate(mine):
-        for a, b in ((0, 1), (1, 0), (2, 3), (3, 2)):
-            along[a, k, p + 1 :] = panel[b][p, p + 1 :]
-    return across, along
-
-
-# Passes of the iterations, which show a progress line of their own.
-ITERATED = (uniform_pass, weighted_pass, drift_pass, curvature_pass)
-
-
-class PanelUniformProblem(UniformProblem):
-    """All weights 1, the symmetric part in panels."""
-
-    def __init__(self, panels: Panels, parts: Parts, fixed_drift: Array | None):
-        self.panels, self.parts, self.fixed_drift = panels, parts, fixed_drift
-        self.n_points = panels.n_points
-
-    def _symmetric_pass(self, XT: Array) -> tuple[Array, float]:
-        found = self.panels.sum(uniform_pass, XT)
-        return found[:-1], float(found[-1].sum())
-
-
-class PanelWeightedProblem(WeightedProblem):
-    """Any weights, in panels; unless they are few, the curvature is solved without being formed."""
-
-    def __init__(self, panels: Panels, degrees: Array, fixed_drift: Array | None):
-        self.panels, self.degrees, self.fixed_drift = panels, degrees, fixed_drift
-        self.n_points, self.unit = panels.n_points, panels.unit
-        self.factorize = panels.factorize
-        self._solve, self._solve_alpha = None, -1.0
-
-    def _pass(self, XT: Array, height: Array) -> tuple[Array, Array, float]:
-        found = self.panels.sum(weighted_pass, XT, height)
-        return found[:-2], found[-2], float(found[-1].sum())
-
-    def _drift_pass(self, XT: Array, height: Array) -> tuple[Array, Array]:
-        found = self.panels.sum(drift_pass, XT, height)
-        return found[:-1], found[-1]
-
-    def _curvature_pass(self, XT: Array, alpha: float) -> Array:
-        return self.panels.sum(curvature_pass, XT, alpha)
-
-    def _degrees(self) -> Array:
-        return self.degrees
-
-    def _factorized(self, alpha: float) -> Callable[[Array], Array]:
-        everyone = np.arange(self.n_points)
-        found = self.panels.each(weights_among, everyone)
-        there, back = np.concatenate([part for _, part in found], axis=1)
-        self.W, self.WT = there + back.T, there.T + back
-        self.symmetric_weights = bool((self.W == self.WT).all())
+# Data with weights or gaps: where the panels may be gathered the start is that of the in-memory solver; where not, a
+# map of some of the points is made in memory and the others are placed into it.
+LANDMARKS = 200
+PLACED = 250  # points placed at a time
+ROWS = 40  # points whose pairs tell how much of the asymmetry a map shows
+# Block Krylov iteration for the closed form: vectors beyond those wanted, passes at most, accuracy.
+SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
+
+
+class PanelBackend(Backend):
+    """Dissimilarities in panels, of which only (n, m) arrays come here."""
+
+    def __init__(self, panels: Panels, provenance: Provenance):
+        self.panels, self.provenance = panels, provenance
+        self.n_points = n = panels.n_points
+        self.weighted = panels.weighted
+        if self.weighted:
+            self._require_connected()
+            sums = panels.sum(passes.weights_pass)
+            self.degrees = sums[0]
+            self.total = panels.unit * float(sums[1].sum())
+            self._mean_square = float(sums[2].sum()) / max(float(sums[3].sum()), 1.0)
+        else:
+            drop, squares = panels.sum(passes.skew_pass, skew=True)
+            h = drop / n
+            h -= h.mean()
+            residual = float(panels.sum(passes.residual_pass, h, skew=True).sum())
+            self.total = float(squares.sum())
+            self._mean_square = self.total / n / max(n - 1, 1)
+            self.parts = Parts(np.empty((0, 0)), h, residual, self.total)
+
+    def problem(self, fixed_drift: Array | None) -> Problem:
+        """Stress with a given drift, or with one that is fitted."""
+        if self.weighted:
+            return WeightedProblem(self.panels, fixed_drift, self.degrees)
+        return UniformProblem(self.panels, self.parts, fixed_drift)
+
+    def evidence(self) -> Evidence:
+        """Evidence of a drift; where pairs are missing or weighted, from the landmarks."""
+        if self.weighted:
+            return self._landmarks.evidence()
+        h, residual = self.parts.h, self.parts.skew_residual
+        # Sum of squares of D = sums of squares of S and A; A = heights and what they leave.
+        square = max(self.total - 2 * residual - 2 * self.n_points * float(h @ h), 0.0)
+        sample = sampled_points(self.n_points)
+        S, A = self._among(sample)
+        sample_h = h[sample] - h[sample].mean()
+        return Evidence(h, square, residual <= 1e-20 * square, False, S, sample_h, S + A)
+
+    def classical(self, n_components: int, alpha: float) -> Array:
+        """Start from the closed form; with weights or gaps, of the landmarks, among which the others are placed."""
+        if self.weighted:
+            return self._placed(n_components, alpha, self._landmarks.classical(n_components, alpha))
+        return closed_form_of(self._gram, self.parts.h, n_components, alpha)
+
+    def isomap(self, n_components: int) -> Array:
+        """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
+        if self.weighted:
+            return self._placed(n_components, 0.0, self._landmarks.isomap(n_components))
+        return isomap_of(self._gram, self.parts.h, n_components)
+
+    def random(self, n_components: int, rng: np.random.RandomState) -> Array:
+        """Gaussian points as far apart on average as the data."""
+        return gaussian_points(self.n_points, n_components, np.sqrt(self._mean_square), rng)
+
+    def point_stress(self, X: Array, drift: Array) -> Array:
+        """Stress of each point of a map: half of every pair at either end."""
+        found = self.panels.sum(passes.misfit_pass, axes_first(X), X @ drift, skew=not self.weighted)[0]
+        return np.asarray(self.panels.unit / 2 * found)
+
+    def _among(self, points: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Symmetric and skew part between some points."""
+        found = self.panels.each(passes.among, points, skew=True)
+        S, A = np.concatenate([part for _, part in found], axis=1)
+        return S + S.T, A - A.T
+
+    @cached_property
+    def _gram(self) -> DoublyCentered | PanelGram:
+        if self.n_points <= DENSE_EIGEN:
+            return DoublyCentered(self._among(np.arange(self.n_points))[0], 1)
+        return PanelGram(self.panels)
+
+    @cached_property
+    def _landmark_points(self) -> NDArray[np.intp]:
+        n = self.n_points
+        if n <= LANDMARKS or self.panels.gather:
+            return np.arange(n)
+        return np.sort(np.random.default_rng(0).permutation(n)[:LANDMARKS])
+
+    def asymmetry_shown(self, heights: Array) -> AsymmetryShown:
+        """How much of the asymmetry a map shows, from the pairs of some points."""
+        points = np.sort(np.random.default_rng(0).permutation(self.n_points)[:ROWS])
+        found, unit = self._columns(points), self.panels.unit
+        weights = (unit * found[3], unit * found[2]) if self.weighted else None
+        return shown_by(Rows(points, found[1], found[0], weights), heights)
+
+    def _columns(self, points: NDArray[np.intp]) -> Array:
+        """Of D to the points, D from them, and the weights so, if any: a row for each point."""
+        found = self.panels.each(passes.columns, points, skew=True)
+        out = np.zeros((len(found[0][1][0]), len(points), self.n_points), dtype=found[0][1][0].dtype)
+        for first, (across, along) in found:
+            rows = slice(first, first + across.shape[2])
+            out[:, :, rows] += across
+            out[:, (points >= rows.start) & (points < rows.stop), first:] += along
+        return out
+
+    @cached_property
+    def _landmark_columns(self) -> Array:
+        return self._columns(self._landmark_points)
+
+    @cached_property
+    def _landmarks(self) -> MemoryBackend:
+        to_points, _, weights, _ = self._landmark_columns[:, :, self._landmark_points].astype(float)
+        data = Dissimilarities(
+            np.ascontiguousarray(to_points.T), np.ascontiguousarray(weights.T) * self.panels.unit
+        )
         try:
-            return super()._factorized(alpha)
-        finally:
-            del self.W, self.WT
+            return MemoryBackend(data, 1)
+        except ValueError as error:
+            raise InputError(
+                f"Too few pairs are known for a start from {len(data.matrix)} landmarks. Use init='random' (and give "
+                "alpha), or coordinates to start from."
+            ) from error
+
+    def _placed(self, n_components: int, alpha: float, X: Array) -> Array:
+        """Map of all points from a start of the landmarks."""
+        from finsler.solvers.smacof import smacof
+
+        chosen = self._landmark_points
+        if len(chosen) == self.n_points:
+            return X
+        solution = smacof(self._landmarks, n_components, alpha, init=X, verbose=False)
+        everyone = np.broadcast_to(solution.coordinates.mean(axis=0), (self.n_points, n_components)).copy()
+        for start in range(0, self.n_points, PLACED):
+            some = self._landmark_columns[:, :, start : start + PLACED].astype(float)
+            to_points, from_points, w_to, w_from = some.transpose(0, 2, 1)
+            known = ((w_to > 0) | (w_from > 0)).any(axis=1)
+            if known.any():
+                everyone[start : start + PLACED][known] = place(  # a bound "at least b" is taken for b
+                    solution.coordinates, drift_vector(alpha, n_components), tol=1e-6,
+                    to_fitted=np.where(w_to > 0, np.abs(to_points), np.nan)[known],
+                    from_fitted=np.where(w_from > 0, np.abs(from_points), np.nan)[known],
+                ).coordinates  # fmt: skip
+        everyone[chosen] = solution.coordinates
+        return everyone
+
+    def _require_connected(self) -> None:
+        groups = self.panels.each(passes.groups)
+        parts = ((first + np.arange(len(group)), first + group) for first, group in groups)
+        raise_if_unconnected(pair_components(self.n_points, parts), str)
+
+
+class PanelGram:
+    """``G0 = -1/2 J S^2 J`` as an operator: a pass over the panels serves several vectors."""
+
+    def __init__(self, panels: Panels):
+        self.panels, self.n = panels, panels.n_points
+        means = panels.sum(passes.squares_pass, np.ones((1, self.n)))[0] / self.n
+        self.trace = float(means.sum()) / 2
+
+    def leading(self, k: int, minus: Array | None = None) -> Array:
+        """Coordinates from the k leading eigenvectors of ``G0 - minus minus'``; negative eigenvalues give zeros."""
+
+        def apply(V: Array) -> Array:
+            centered = V - V.mean(axis=0)
+            image = self.panels.sum(passes.squares_pass, np.ascontiguousarray(centered.T)).T
+            image = -0.5 * (image - image.mean(axis=0))
+            return image if minus is None else image - np.outer(minus, minus @ V)
+
+        values, vectors = krylov_eigenpairs(apply, self.n, k)
+        return scaled_eigenvectors(values, vectors, k)
+
+
+def krylov_eigenpairs(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
+    """Largest eigenvalues of a symmetric operator on (n, b) arrays, and their vectors, from few applications.
+
+    A block Krylov space from a fixed random start. Where the spectrum has no gap the vectors are not exact after
+    ``KRYLOV_PASSES``; a start for the solver need not be.
+
+    Examples
+    --------
+    >>> spectrum = np.arange(1.0, 101.0) ** 4
+    >>> values, vectors = krylov_eigenpairs(lambda V: spectrum[:, None] * V, 100, 2)
+    >>> values.round()
+    array([1.0000000e+08, 9.6059601e+07])
+    """
+    block = min(k + SPARE_VECTORS, n)
+    fresh = qr(np.random.default_rng(0).standard_normal((n, block)), mode="economic")[0]
+    basis, images = np.empty((n, 0)), np.empty((n, 0))
+    while True:
+        basis, images = np.hstack([basis, fresh]), np.hstack([images, apply(fresh)])
+        with single_blas_thread():  # on a busy machine its threads mostly wait for each other
+            values, mix = eigh(basis.T @ images)
+            values, mix = values[::-1][:k], mix[:, ::-1][:, :k]
+            vectors = basis @ mix
+            misses = np.linalg.norm(images @ mix - vectors * values, axis=0)
+            close = misses.max() <= KRYLOV_TOL * np.abs(values).max()
+            if close or basis.shape[1] >= KRYLOV_PASSES * block or basis.shape[1] + block > n:
+                return values, vectors
+            fresh = images[:, -block:]
+            for _ in range(2):  # twice is enough to be orthogonal to rounding
+                fresh = qr(fresh - basis @ (basis.T @ fresh), mode="economic")[0]

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from finsler.data.matrix import LARGEST
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count
+from finsler.geometry.shown import SampledScores
 from finsler.graphs.digraph import Digraph, largest_component
 from finsler.graphs.distances import POLICIES, WEIGHTINGS, path_provenance, require_one_piece
 from finsler.graphs.pivots import PivotDistances, pivot_distances
-from finsler.graphs.sampled import SampledScores, sample_rows, sampled_scores
+from finsler.graphs.sampled import sample_rows, sampled_scores
 from finsler.solvers.smacof import check_options
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.problem import ArcPairs

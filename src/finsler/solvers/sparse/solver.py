@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from finsler.graphs.pivots import PivotDistances
 from finsler.solvers.alpha import ONE_WAY_ALPHA, AlphaSource, check_alpha, identifiable
 from finsler.solvers.drift import frame_of, upright
 from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize
-from finsler.solvers.smacof import STARTS, check_options, given_start
+from finsler.solvers.smacof import check_options, checked_start, given_start
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
 from finsler.solvers.sparse.problem import ArcPairs, PairProblem, SparseProblem, StreamedProblem
@@ -89,24 +87,21 @@ def sparse_smacof(
     began = time.perf_counter()
     tol = (STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL) if tol is None else tol
     check_options(n_components, n_init, max_iter, tol, time_limit)
-    job = Job(pairs, int(n_components), check_alpha(alpha), arcs, weighting, bound, init, n_jobs)
-    job.check()
+    _check_pairs(pairs, n_components, arcs, weighting, bound)
     stop = StopRule(max_iter, tol, deadline=np.inf if time_limit is None else began + time_limit)
     progress = Progress("sparse stress", verbose)
-    problem, mark = job.problem(random_state)
-    about = {} if checkpoint is None else job.about(mark, random_state, n_init)
-    file = None if checkpoint is None else Checkpoint(checkpoint, about, checkpoint_seconds)
-    loop = partial(
-        _epochs,
-        problem,
-        stop=stop,
-        accelerate=accelerate,
-        callback=callback,
-        progress=progress,
-        file=file,
-        began=began,
+    job = Job(
+        pairs, int(n_components), check_alpha(alpha), arcs, weighting, bound, checked_start(init), n_jobs
     )
-    runs = _runs(job, problem, loop, n_init, file, check_random_state(random_state), stop.deadline, progress)
+    problem, mark = job.problem(random_state)
+    file, rng = None, check_random_state(random_state)
+    if checkpoint is not None:
+        file = Checkpoint(checkpoint, job.about(mark, random_state, n_init), checkpoint_seconds)
+    loop = {"accelerate": accelerate, "callback": callback, "progress": progress, "began": began}
+    runs: list[tuple[State, Run]] = []
+    while len(runs) < n_init and (not runs or runs[-1][1].status not in EARLY):
+        state = (None if file is None else file.load()) or job.start(problem, rng, stop.deadline, progress)
+        runs.append(_epochs(problem, state, job.alpha is None, stop, file, loop))
     state, run = min(runs, key=lambda pair: pair[1].stress)
     ended = runs[-1][1] if runs[-1][1].status in EARLY else run
     progress.close(ended.message)
@@ -118,6 +113,32 @@ def sparse_smacof(
         n_passes=sum(each.n_passes for each, _ in runs) + 1, status=ended.status, message=ended.message,
         seconds=time.perf_counter() - began, alpha_source=state.alpha_source,
     )  # fmt: skip
+
+
+def _check_pairs(
+    pairs: PivotDistances | PairStream, m: int, arcs: ArcPairs | None, weighting: str, bound: float
+) -> None:
+    check_choice("weighting", weighting, WEIGHTINGS)
+    if not 0 <= bound < np.inf:
+        raise InputError(f"bound must be a number that is not negative, got {bound!r}.")
+    if isinstance(pairs, PairStream):
+        n = pairs.n_points
+        if arcs is not None or bound or weighting != "uniform":
+            raise InputError(
+                "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a negative "
+                "distance is a bound."
+            )
+    elif isinstance(pairs, PivotDistances):
+        n = pairs.n_nodes
+        if pairs.n_pivots < 2 or not pairs.largest > 0:
+            raise InputError(
+                f"pairs has {n} nodes, {pairs.n_pivots} pivots and a largest distance of {pairs.largest:g}; a map takes at "
+                "least 2 pivots, and distances above 0."
+            )
+    else:
+        raise InputTypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
+    if m > n:
+        raise InputError(f"n_components must be at most the number of points, {n}; got {m}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,33 +153,6 @@ class Job:
     bound: float
     init: str | ArrayLike
     n_jobs: int | None
-
-    def check(self) -> None:
-        """Refuse what has no meaning."""
-        pairs = self.pairs
-        if isinstance(pairs, PairStream):
-            n = pairs.n_points
-            if self.arcs is not None or self.bound or self.weighting != "uniform":
-                raise InputError(
-                    "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a "
-                    "negative distance is a bound."
-                )
-        elif isinstance(pairs, PivotDistances):
-            n = pairs.n_nodes
-            if pairs.n_pivots < 2 or not pairs.largest > 0:
-                raise InputError(
-                    f"pairs has {n} nodes, {pairs.n_pivots} pivots and a largest distance of {pairs.largest:g}; a map takes "
-                    "at least 2 pivots, and distances above 0."
-                )
-        else:
-            raise InputTypeError(f"pairs must be PivotDistances or a PairStream, got {type(pairs).__name__}.")
-        if self.m > n:
-            raise InputError(f"n_components must be at most the number of points, {n}; got {self.m}.")
-        check_choice("weighting", self.weighting, WEIGHTINGS)
-        if isinstance(self.init, str) and self.init not in STARTS:
-            raise InputError(f"init must be one of {STARTS} or an array, got {self.init!r}.", argument="init")
-        if not 0 <= self.bound < np.inf:
-            raise InputError(f"bound must be a number that is not negative, got {self.bound!r}.")
 
     @property
     def coarse(self) -> bool:
@@ -177,7 +171,15 @@ class Job:
         problem = SparseProblem(
             self.pairs, None, self.arcs, power=power, bound=self.bound, hold=hold, relayed=relayed, n_jobs=self.n_jobs
         )  # fmt: skip
-        return problem, _about_pivots(self.pairs, self.arcs)
+        out_of, into = (
+            part[:: max(1, len(part) // 100_000)] for part in (self.pairs.out_of, self.pairs.into)
+        )
+        return problem, {
+            "n_points": self.pairs.n_nodes,
+            "arcs": self.arcs is not None,
+            "pivots": self.pairs.pivots.tolist(),
+            "distances": float(out_of.sum(dtype=float) + 2 * into.sum(dtype=float)),
+        }
 
     def about(self, mark: dict[str, Any], random_state: Any, n_init: int) -> dict[str, Any]:
         """What a checkpoint must agree with."""
@@ -185,53 +187,34 @@ class Job:
             raise InputError(f"checkpoint needs an integer random_state, got {random_state!r}.")
         if n_init != 1:
             raise InputError(f"checkpoint goes with one start, got n_init={n_init}.")
+        given = self.init if isinstance(self.init, str) else float(np.asarray(self.init, dtype=float).sum())
         return {
-            "n_components": self.m,
-            "alpha": "auto" if self.alpha is None else self.alpha,
-            "weighting": self.weighting,
-            "bound": float(self.bound),
-            "init": self.init
-            if isinstance(self.init, str)
-            else float(np.asarray(self.init, dtype=float).sum()),
-            "random_state": int(random_state),
-            **mark,
-        }
+            "n_components": self.m, "alpha": "auto" if self.alpha is None else self.alpha, "weighting": self.weighting,
+            "bound": float(self.bound), "init": given, "random_state": int(random_state), **mark,
+        }  # fmt: skip
 
-
-def _runs(
-    job: Job,
-    problem: PairProblem,
-    loop: Callable[..., tuple[State, Run]],
-    n_init: int,
-    file: Checkpoint | None,
-    rng: np.random.RandomState,
-    deadline: float,
-    progress: Progress,
-) -> list[tuple[State, Run]]:
-    """Run from one start after the other, until one ends early."""
-    runs: list[tuple[State, Run]] = []
-    for _ in range(n_init):
-        state = None if file is None else file.load()
-        if state is None:
-            state = _start(job, problem, rng, deadline, progress)
-        runs.append(loop(state, fitted=job.alpha is None))
-        if runs[-1][1].status in EARLY:
-            break
-    return runs
+    def start(
+        self, problem: PairProblem, rng: np.random.RandomState, deadline: float, progress: Progress
+    ) -> State:
+        """State before the first iteration."""
+        n, m = problem.n_points, self.m
+        if isinstance(problem, SparseProblem) and self.coarse:
+            return coarse_to_fine(
+                problem, m, "auto" if self.alpha is None else self.alpha, init=str(self.init), rng=rng,
+                deadline=deadline, progress=progress,
+            )  # fmt: skip
+        source: AlphaSource = "fitted" if self.alpha is None else "given"
+        omega = drift_vector(ONE_WAY_ALPHA if self.alpha is None else self.alpha, m)
+        if isinstance(self.init, str):
+            cloud = rng.standard_normal((n, m))
+            return State(cloud * _spread(problem, cloud, omega), omega, [], 3, source)
+        problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
+        return State(given_start(self.init, n, m, problem.square), omega, [], 1, source)
 
 
 def _epochs(
-    problem: PairProblem,
-    state: State,
-    *,
-    fitted: bool,
-    stop: StopRule,
-    accelerate: bool,
-    callback: Callback | None,
-    progress: Progress,
-    file: Checkpoint | None,
-    began: float,
-) -> tuple[State, Run]:
+    problem: PairProblem, state: State, fitted: bool, stop: StopRule, file: Checkpoint | None, options: dict[str, Any]
+) -> tuple[State, Run]:  # fmt: skip
     """Run the loop a few iterations at a time.
 
     Between two epochs the acceleration forgets and a fitted drift is fitted anew, so that the coordinates and the drift
@@ -239,24 +222,20 @@ def _epochs(
     """
     # A drift that the data hardly determine stays as the coarse map found it.
     fitted = fitted and identifiable(state.alpha_source) is not False and bool(np.any(state.omega))
-    max_iter = stop.max_iter
     while True:
         # The time limit may have cut the start short, from where another run would not come to the same map.
         if file is not None and time.perf_counter() < stop.deadline:
             file.save(state)
         done = max(len(state.history) - 1, 0)
-        epoch = replace(stop, max_iter=min(max_iter, done - done % EPOCH + EPOCH), unit=problem.unit)
-        run = majorize(
-            problem, state.coordinates, state.omega, epoch, accelerate=accelerate, callback=callback, progress=progress,
-            memory=MEMORY, done=done, began=began,
-        )  # fmt: skip
+        epoch = replace(stop, max_iter=min(stop.max_iter, done - done % EPOCH + EPOCH), unit=problem.unit)
+        run = majorize(problem, state.coordinates, state.omega, epoch, memory=MEMORY, done=done, **options)
         history = state.history + run.history[1:] if state.history else run.history
         state = replace(state, history=history, n_passes=state.n_passes + run.n_passes)
-        goes_on = run.status == "max_iter" and run.n_iter < max_iter
+        goes_on = run.status == "max_iter" and run.n_iter < stop.max_iter
         if not goes_on and run.status != "converged":
             return state, run
         state.coordinates, state.omega = run.coordinates, run.omega
-        if run.status == "converged" and (not fitted or run.n_iter >= max_iter):
+        if run.status == "converged" and (not fitted or run.n_iter >= stop.max_iter):
             return state, run
         if fitted:
             try:
@@ -270,27 +249,6 @@ def _epochs(
             state.coordinates, state.omega = state.coordinates @ Q, omega @ Q
             if run.status == "converged" and moved < SETTLED:
                 return state, replace(run, coordinates=state.coordinates, omega=state.omega)
-
-
-def _start(
-    job: Job, problem: PairProblem, rng: np.random.RandomState, deadline: float, progress: Progress
-) -> State:
-    """State before the first iteration."""
-    n, m = problem.n_points, job.m
-    source: AlphaSource = "fitted" if job.alpha is None else "given"
-    if isinstance(problem, SparseProblem) and job.coarse:
-        start = coarse_to_fine(
-            problem.data, m, "auto" if job.alpha is None else job.alpha, problem.arcs, init=str(job.init),
-            power=problem.power, bound=problem.bound, rng=rng, deadline=deadline, n_jobs=job.n_jobs, progress=progress,
-        )  # fmt: skip
-        return State(start.coordinates, start.omega, [], start.n_passes, start.alpha_source)
-    omega = drift_vector(ONE_WAY_ALPHA if job.alpha is None else job.alpha, m)
-    if isinstance(job.init, str):
-        cloud = rng.standard_normal((n, m))
-        return State(cloud * _spread(problem, cloud, omega), omega, [], 3, source)
-    problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
-    X = given_start(job.init, n, m, problem.square)
-    return State(np.asarray(X), omega, [], 1, source)
 
 
 def _spread(problem: PairProblem, X: Array, omega: Array) -> float:
@@ -313,14 +271,3 @@ def _first_look(problem: PairProblem, m: int) -> float:
             f"The sum of w D^2 over the pairs is {problem.square:g}; it takes some D above 0, of ordinary magnitudes."
         )
     return mark
-
-
-def _about_pivots(pairs: PivotDistances, arcs: ArcPairs | None) -> dict[str, Any]:
-    """What a checkpoint must agree with."""
-    some = slice(None, None, max(1, pairs.n_nodes // 100_000))
-    return {
-        "n_points": pairs.n_nodes,
-        "arcs": arcs is not None,
-        "pivots": pairs.pivots.tolist(),
-        "distances": float(pairs.out_of[some].sum(dtype=float) + 2 * pairs.into[some].sum(dtype=float)),
-    }

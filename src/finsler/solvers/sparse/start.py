@@ -7,7 +7,7 @@ distances to the pivots.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,12 @@ from finsler.graphs.paths import shortest_paths
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
 from finsler.kernels import sparse as kernels
 from finsler.kernels.paths import minplus
-from finsler.solvers.alpha import ONE_WAY_ALPHA, AlphaSource
+from finsler.solvers.alpha import ONE_WAY_ALPHA
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorize import StopRule, majorize
 from finsler.solvers.smacof import smacof
 from finsler.solvers.solution import Solution
+from finsler.solvers.sparse.checkpoint import State
 from finsler.solvers.sparse.problem import ERROR, ArcPairs, SparseProblem
 
 Array = NDArray[Any]
@@ -39,16 +40,6 @@ SEEN = 0.05  # share of the pivots that a node must see to be placed by them alo
 STARTS = 400  # points that the maps of the pivots have together: more starts where there are few pivots, at least 4
 PARTNERS = 64  # random partners of each node
 MANY = 10_000  # nodes beyond which they would cost more than they are worth
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Where the solver starts."""
-
-    coordinates: Array
-    omega: Array
-    alpha_source: AlphaSource
-    n_passes: int
 
 
 def pivot_map(
@@ -209,20 +200,11 @@ def subset(data: PivotDistances, nodes: Array) -> PivotDistances:
 
 
 def coarse_to_fine(
-    data: PivotDistances,
-    m: int,
-    alpha: float | str,
-    arcs: ArcPairs | None,
-    *,
-    init: str,
-    power: int,
-    bound: float,
-    rng: np.random.RandomState,
-    deadline: float,
-    n_jobs: int | None,
+    whole: SparseProblem, m: int, alpha: float | str, *, init: str, rng: np.random.RandomState, deadline: float,
     progress: Progress,
-) -> Start:
+) -> State:  # fmt: skip
     """Start of the sparse solver for all nodes; Ctrl-C goes on to the caller, for there is no map yet."""
+    data, arcs, power, n_jobs = whole.data, whole.arcs, whole.power, whole.n_jobs
     progress.update("map of the pivots")
     weak: Array | None = None
     if arcs is not None and data.n_unreachable > LOST * 2 * data.out_of.size:
@@ -240,7 +222,7 @@ def coarse_to_fine(
     X = place_by_pivots(part, P, rng, n_jobs=n_jobs, either_way=None if weak is None else weak[nodes])
     relayed = partners(part, power, rng, n_jobs)
     problem = SparseProblem(
-        part, None, power=power, bound=bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
+        part, None, power=power, bound=whole.bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
     )
     fitted = first.alpha_source != "given" and first.alpha > 0
     rule = StopRule(EPOCH, 1e-5, deadline=deadline, unit=problem.unit)
@@ -264,4 +246,4 @@ def coarse_to_fine(
     P = X[: data.n_pivots]
     X = place_by_pivots(data, P, rng, arcs, n_jobs, weak)
     X[nodes] = run.coordinates if not fitted else run.coordinates @ Q
-    return Start(X, omega, first.alpha_source, n_passes)
+    return State(X, omega, [], n_passes, first.alpha_source)

@@ -1,0 +1,237 @@
+"""A pass over the pairs of a dense problem, panel by panel: the same kernels in memory, on a file and on Dask.
+
+A panel of the rows ``first <= i < last`` holds what belongs to the pairs (i, j) with ``j > i``: the symmetric part and,
+where it is asked for, the skew part of complete data; or both directions of D and of the weights. A *pass* applies one of
+the functions below to every panel and adds up what they return: arrays with a column for each point from ``first`` on.
+Whoever keeps the panels (:class:`Panels`) needs to know no more.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler._runtime import map_blocks
+from finsler.kernels import dense
+from finsler.kernels import panels as kernels
+
+Array = NDArray[np.floating[Any]]
+Panel = tuple[Array, ...]
+PanelFunction = Callable[
+    ..., Any
+]  # of the first point, the panel, the threads to use, and what the pass is about
+
+SMALL = 700  # points below which a pass is too short to be worth handing to threads
+BLOCKS = (
+    8  # of rows per panel; fixed, so that sums are added in the same order whatever the number of threads
+)
+
+
+class Panels(ABC):
+    """Keeper of the panels of one data set."""
+
+    n_points: int
+    weighted: bool
+    """Whether a panel is (D, D', W, W'), or (S,), or (S, A) where the skew part is asked for."""
+    unit: float = 1.0
+    """Weight that counts as 1."""
+    factorize: bool
+    """Whether the weights are so few that they may be gathered and factorized."""
+    gather: bool
+    """Whether there are so few points that a start with weights or gaps may be made from all of them."""
+
+    @abstractmethod
+    def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
+        """First point and ``function(first, panel, n_jobs, *args)`` of every panel, in order."""
+
+    @abstractmethod
+    def sum(self, function: PanelFunction, *args: Any, skew: bool = False) -> Array:
+        """Sum of the results over all panels, each put where its first point is."""
+
+    def weights(self) -> tuple[Array, Array]:
+        """All weights, there and back."""
+        found = self.each(weights_among, np.arange(self.n_points))
+        there, back = np.concatenate([part for _, part in found], axis=1)
+        return there + back.T, there.T + back
+
+
+class MemoryPanels(Panels):
+    """All pairs in one panel."""
+
+    def __init__(self, panel: Panel, unit: float = 1.0, n_jobs: int | None = None):
+        self.panel, self.unit, self.n_jobs = panel, unit, n_jobs
+        self.n_points, self.weighted = len(panel[0]), len(panel) == 4
+        self.factorize = self.gather = True
+
+    def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
+        """First point and result of the one panel."""
+        return [(0, function(0, self.panel, self.n_jobs, *args))]
+
+    def sum(self, function: PanelFunction, *args: Any, skew: bool = False) -> Array:
+        """Result of the one panel."""
+        return np.asarray(function(0, self.panel, self.n_jobs, *args))
+
+    def weights(self) -> tuple[Array, Array]:
+        """All weights, there and back."""
+        return self.panel[2], self.panel[3]
+
+
+def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
+    """Add results of panels; a result covers the points from its first one on."""
+    first = min(start for start, _ in parts)
+    total = np.zeros((len(parts[0][1]), n_points - first))
+    for start, values in parts:
+        total[:, start - first :] += values
+    return first, total
+
+
+def triangle_edges(n: int, blocks: int, rows: int | None = None) -> NDArray[np.intp]:
+    """Edges of blocks with about as many pairs in each, of the first ``rows`` rows of an upper triangle of n.
+
+    Examples
+    --------
+    >>> triangle_edges(200, 4)
+    array([  0,  27,  59, 100, 200])
+    """
+    rows = n if rows is None else rows
+    blocks = max(1, min(blocks, rows // 32))
+    pairs = rows * (n - rows / 2) * np.arange(blocks + 1) / blocks
+    return np.round(n - np.sqrt(np.maximum(n * n - 2 * pairs, 0))).astype(np.intp)
+
+
+def panel_pass(n_rows: Callable[..., int]) -> Callable[[Callable[..., None]], PanelFunction]:
+    """Make a pass of a function that adds some rows of a panel to ``out``, whose number of rows is ``n_rows(*args)``.
+
+    Of arrays among the arguments, the columns from the panel's first point on are taken.
+    """
+
+    def decorate(add_rows: Callable[..., None]) -> PanelFunction:
+        @wraps(add_rows)
+        def run(first: int, panel: Panel, n_jobs: int | None, *args: Any) -> Array:
+            rows, width = panel[0].shape
+            local = [np.ascontiguousarray(a[..., first:]) if isinstance(a, np.ndarray) else a for a in args]
+            edges = triangle_edges(width, BLOCKS, rows)
+            out = np.zeros((len(edges) - 1, n_rows(*args), width))
+            map_blocks(
+                lambda b, start, stop: add_rows(panel, out[b], start, stop, *local), edges,
+                n_jobs if width > SMALL else 1,
+            )  # fmt: skip
+            return np.asarray(out.sum(axis=0))
+
+        return run
+
+    return decorate
+
+
+@panel_pass(lambda XT: len(XT) + 1)
+def uniform_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array) -> None:
+    """Force on each axis, and in the last row the sum of ``(e - S)^2`` of each row of the panel."""
+    kernel = dense.uniform_three if len(XT) == 3 else dense.uniform_any
+    kernel(panel[0], XT, start, stop, out[:-1], out[-1])
+
+
+@panel_pass(lambda XT, height: len(XT) + 2)
+def weighted_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, height: Array) -> None:
+    """Force on each axis, force along the drift, and the stress of each row."""
+    dense.weighted(*panel, XT, height, start, stop, out[:-2], out[-2], out[-1])
+
+
+@panel_pass(lambda XT, height: len(XT) + 1)
+def drift_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, height: Array) -> None:
+    """``L(p) X`` on each axis, and the pull of the data along the drift."""
+    dense.weighted_drift(*panel, XT, height, start, stop, out[:-1], out[-1])
+
+
+@panel_pass(lambda XT, alpha: len(XT))
+def curvature_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, alpha: float) -> None:
+    """Curvature of the majorizer times a step, an axis in each row."""
+    dense.curvature(panel[2], panel[3], XT, alpha, start, stop, out)
+
+
+@panel_pass(lambda VT: len(VT))
+def squares_pass(panel: Panel, out: Array, start: int, stop: int, VT: Array) -> None:
+    """``S^2 v`` for the rows v of ``VT``."""
+    kernels.squares_times(panel[0], VT, start, stop, out)
+
+
+@panel_pass(lambda: 2)
+def skew_pass(panel: Panel, out: Array, start: int, stop: int) -> None:
+    """Sum of ``A_ij`` over i for each j, and the sum of squares of D of each row."""
+    out[1, start] = kernels.skew_sums(*panel, start, stop, out[0])
+
+
+@panel_pass(lambda h: 1)
+def residual_pass(panel: Panel, out: Array, start: int, stop: int, h: Array) -> None:
+    """What the heights leave of the skew part."""
+    out[0, start] = kernels.skew_residual(panel[1], h, start, stop)
+
+
+@panel_pass(lambda XT, height: 1)
+def misfit_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, height: Array) -> None:
+    """Stress of the pairs of each point, in units of the weights: each pair counts at both ends."""
+    uniform = len(panel) == 2
+    arrays = (*panel, panel[0][:0], panel[0][:0]) if uniform else panel
+    kernels.misfit(*arrays, uniform, XT, height, start, stop, out[0])
+
+
+@panel_pass(lambda: 4)
+def weights_pass(panel: Panel, out: Array, start: int, stop: int) -> None:
+    """Weight at each point; then sums over the panel: ``w D^2``, squares of what is known, and how many are known."""
+    out[1, start], out[2, start], out[3, start] = kernels.weight_sums(*panel, start, stop, out[0])
+
+
+def groups(first: int, panel: Panel, n_jobs: int | None) -> NDArray[np.intp]:
+    """Smallest number, counted from ``first``, in the group of each point when the panel's pairs connect."""
+    group = np.arange(panel[0].shape[1])
+    kernels.join(panel[2], panel[3], group)
+    return group
+
+
+def among(first: int, panel: Panel, n_jobs: int | None, points: NDArray[np.intp]) -> Array:
+    """Entries between sorted ``points``: for each array of the panel a row for every point in it, 0 for smaller ones."""
+    mine = points[(points >= first) & (points < first + len(panel[0]))] - first
+    out = np.zeros((len(panel), len(mine), len(points)))
+    for k, p in enumerate(mine):
+        later = points > p + first
+        for a, values in enumerate(panel):
+            out[a, k, later] = values[p, points[later] - first]
+    return out
+
+
+def weights_among(first: int, panel: Panel, n_jobs: int | None, points: NDArray[np.intp]) -> Array:
+    """Weights between sorted ``points``, there and back."""
+    return among(first, panel[2:], n_jobs, points)
+
+
+def columns(first: int, panel: Panel, n_jobs: int | None, points: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Entries (D, D', W, W'), or (D, D'), with one of the sorted ``points`` at an end, as seen from the other end.
+
+    First those of the panel's rows with every point, then those of the points among the rows with everyone: in the row
+    of the point D and D' have changed roles. 0 for pairs that are in other panels.
+    """
+    rows, width = panel[0].shape
+    local = points - first
+    across = np.zeros((len(panel), len(points), rows), dtype=panel[0].dtype)
+    for k, p in enumerate(local):
+        if p > 0:
+            across[:, k, : min(p, rows)] = _directions([values[: min(p, rows), p] for values in panel])
+    mine = local[(local >= 0) & (local < rows)]
+    along = np.zeros((len(panel), len(mine), width), dtype=panel[0].dtype)
+    for k, p in enumerate(mine):
+        there = _directions([values[p, p + 1 :] for values in panel])
+        along[:, k, p + 1 :] = [there[a ^ 1] for a in range(len(panel))]
+    return across, along
+
+
+def _directions(values: list[Array]) -> list[Array]:
+    """Both directions of D and of the weights; D from S and A."""
+    return values if len(values) == 4 else [values[0] + values[1], values[0] - values[1]]
+
+
+# Passes of the iterations, which show a progress line of their own.
+ITERATED = (uniform_pass, weighted_pass, drift_pass, curvature_pass)
