@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn.fitting import Problem, align, cross_fit, deal_folds, node_inputs  # noqa: E402
+from finsler.learn.fitting import Problem, align, cross_fit, node_inputs  # noqa: E402
 from finsler.learn.options import LinkOptions  # noqa: E402
 
 
@@ -17,10 +17,13 @@ def random_arcs(seed=0, n=40, degree=4):
 
 def test_folds_keep_reciprocal_arcs_together_and_are_even():
     arcs, n = random_arcs()
-    both = np.concatenate([arcs, arcs[::3, ::-1]])
-    fold = deal_folds(both, n, 5, np.random.default_rng(0))
-    assert np.ptp(np.bincount(fold[: len(arcs)])) <= 1
-    assert np.array_equal(fold[: len(arcs) : 3], fold[len(arcs) :])
+    both = np.unique(np.concatenate([arcs, arcs[::3, ::-1]]), axis=0)
+    options = LinkOptions(folds=5, ppr_rank=4)
+    found = cross_fit(Problem(both, both, n), options, np.random.default_rng(0), n_jobs=1)
+    folds = [{frozenset(arc) for arc in lesson.arcs.tolist()} for lesson in found.lessons]
+    assert sum(len(lesson.arcs) for lesson in found.lessons) == len(both)
+    assert sum(map(len, folds)) == len(set().union(*folds)) == len(arcs)  # no pair is in two folds
+    assert np.ptp([len(fold) for fold in folds]) <= 1
 
 
 def test_align_undoes_a_rotation_and_is_one():

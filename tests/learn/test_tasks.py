@@ -205,7 +205,7 @@ def test_a_graph_of_reciprocal_pairs_has_no_direction():
     arcs = random_arcs(3)
     both = np.unique(np.concatenate([arcs, arcs[:, ::-1]]), axis=0)
     split = split_links(both, n_nodes=60)
-    assert len(split.test.direction) == 0
+    assert len(split.test.direction.labels) == 0
     scores = score_links(split.test, lambda pairs: np.zeros(len(pairs)))
     assert np.isnan(scores["direction"])
 
@@ -239,7 +239,7 @@ def test_bad_requests():
 
 def test_no_validation_on_request():
     split = split_links(random_arcs(0), validation_fraction=0)
-    assert len(split.validation_pairs) == len(split.validation.direction) == 0
+    assert len(split.validation_pairs) == len(split.validation.direction.labels) == 0
     assert np.isnan(score_links(split.validation, lambda pairs: pairs[:, 0])["existence_mixed"])
 
 

@@ -14,13 +14,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 class ArcSet:
-    """Arcs that can be asked whether they contain a pair, many pairs at once.
-
-    Examples
-    --------
-    >>> ArcSet(np.array([[0, 1], [1, 2]]), 3).contains(np.array([[1, 0], [1, 2]]))
-    array([False,  True])
-    """
+    """Arcs that can be asked whether they contain a pair, many pairs at once."""
 
     def __init__(self, arcs: Integers, n_nodes: int):
         self.n_nodes = n_nodes
@@ -36,43 +30,26 @@ class ArcSet:
 
 
 def arc_keys(pairs: Integers, n_nodes: int) -> Integers:
-    """One number for each ordered pair of nodes, increasing with the first node and then the second.
-
-    Examples
-    --------
-    >>> arc_keys(np.array([[0, 1], [2, 0]]), 10)
-    array([ 1, 20])
-    """
+    """One number for each ordered pair of nodes, increasing with the first node and then the second."""
     return pairs[:, 0] * np.int64(n_nodes) + pairs[:, 1]
 
 
 def arcs_of_keys(keys: Integers, n_nodes: int) -> Integers:
-    """Ordered pairs of nodes of some `arc_keys`.
-
-    Examples
-    --------
-    >>> arcs_of_keys(np.array([1, 20]), 10).tolist()
-    [[0, 1], [2, 0]]
-    """
+    """Ordered pairs of nodes of some `arc_keys`."""
     return np.column_stack([keys // n_nodes, keys % n_nodes])
 
 
+def neighbor_pairs(arcs: Integers, n_nodes: int) -> tuple[Integers, Integers]:
+    """Unordered pairs of neighbors, sorted, the smaller node first, and the position among them of each arc."""
+    keys, of_arc = np.unique(arc_keys(np.sort(arcs, axis=1), n_nodes), return_inverse=True)
+    return arcs_of_keys(keys, n_nodes), of_arc.reshape(-1)
+
+
 def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
-    """Arcs of a graph without self-loops and repetitions, sorted, and the number of nodes.
+    """Arcs of a graph without self-loops and repetitions, sorted, and the number of nodes; lengths do not matter.
 
-    Parameters
-    ----------
-    graph : Digraph, integer array of shape (E, 2), or anything that `finsler.graphs.digraph.as_digraph` takes
-        An integer array lists arcs between nodes 0..n_nodes-1, some of which may have none; its self-loops and
-        repetitions do not count. Lengths of arcs do not matter.
-    n_nodes : int, optional
-        Number of nodes, for an array of arcs; by default the largest number in it, plus one.
-
-    Examples
-    --------
-    >>> arcs, n = simple_arcs(np.array([[2, 0], [1, 1], [0, 1], [2, 0]]))
-    >>> arcs.tolist(), n
-    ([[0, 1], [2, 0]], 3)
+    It takes what `finsler.graphs.digraph.as_digraph` does; but an integer array of shape (E, 2) lists arcs between nodes
+    0..n_nodes-1, some of which may have none; the last is by default the largest number in it.
     """
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu":
         n = int(graph.max(initial=-1)) + 1 if n_nodes is None else int(n_nodes)
@@ -91,13 +68,7 @@ def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
 
 
 def check_arcs(arcs: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
-    """Arcs as an integer array of shape (E, 2), refused unless they join nodes 0..n_nodes-1.
-
-    Examples
-    --------
-    >>> check_arcs([(0, 1), (1, 2)], 3).shape
-    (2, 2)
-    """
+    """Arcs as an integer array of shape (E, 2), refused unless they join nodes 0..n_nodes-1."""
     pairs = np.asarray(arcs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
         raise InputError(

@@ -31,19 +31,7 @@ BLOCK_SIZE = 4_000_000
 
 @dataclass(frozen=True)
 class DigraphScores:
-    """Distortion and ranking of a map of a digraph, with standard errors where sources were sampled.
-
-    Attributes
-    ----------
-    B, C, MAP : float
-        See `finsler.graphs.scores`.
-    B_error, C_error, MAP_error : float
-        Standard errors from the sampling of sources; 0 if all were used.
-    n_sources : int
-        Nodes from which distances were computed.
-    n_pairs : int
-        Reachable ordered pairs among those looked at.
-    """
+    """Distortion and ranking of a map of a digraph, with standard errors from sampling the sources, 0 if all were used."""
 
     B: float
     C: float
@@ -51,8 +39,8 @@ class DigraphScores:
     B_error: float
     C_error: float
     MAP_error: float
-    n_sources: int
-    n_pairs: int
+    n_sources: int  # nodes from which distances were computed
+    n_pairs: int  # reachable ordered pairs among those looked at
 
 
 def digraph_scores(
@@ -69,31 +57,10 @@ def digraph_scores(
 
     Memory does not grow with the square of the number of nodes: hop distances are computed for a few sources at a time.
 
-    Parameters
-    ----------
-    X : array-like of shape (N, m)
-        The map.
-    drift : float or array-like of shape (m,)
-        ``alpha`` on the last axis, or the whole vector.
-    arcs : integer array of shape (E, 2), Digraph, or another graph
-        Arcs from the first to the second node; lengths are not used.
-    n_sources : int, optional
-        Nodes to draw, without replacement, among those with out-neighbors (the others reach nothing). All by default.
-    random_state : int
-        Decides the sample.
-    n_jobs : int, optional
-        Threads, all cores by default. The result does not depend on it.
-    verbose : bool, int or "auto"
-        Progress line.
-
-    Returns
-    -------
-    DigraphScores
-
-    Notes
-    -----
-    Sources do not reach equally many nodes, so B and C are ratios of two sums over sources. Their errors are those of a
-    ratio estimator; all are corrected for the share of sources that was drawn.
+    ``arcs`` is a graph or an integer array of shape (E, 2); lengths are not used. ``n_sources`` nodes are drawn, without
+    replacement, among those with out-neighbors (the others reach nothing). Sources do not reach equally many nodes, so B
+    and C are ratios of two sums over sources. Their errors are those of a ratio estimator; all are corrected for the
+    share of sources that was drawn. The result does not depend on the threads.
 
     Examples
     --------
@@ -127,12 +94,8 @@ def symmetric_floor(D: ArrayLike) -> float:
     """Least distortion B that any symmetric distance can have: no Euclidean map is below it.
 
     A pair that is reachable both ways, D there and D' back, costs at least ``(D - D')^2 / (D + D')`` in the sum that B
-    averages over all reachable ordered pairs; a pair that is reachable one way may cost nothing.
-
-    Parameters
-    ----------
-    D : array-like of shape (N, N)
-        Distances in the graph from row to column; inf and NaN do not count.
+    averages over all reachable ordered pairs; a pair that is reachable one way may cost nothing. ``D[i, j]`` is the
+    distance from i to j; inf and NaN do not count.
 
     Examples
     --------

@@ -14,6 +14,5 @@ __all__, __getattr__, __dir__ = exports(
         "digraph": ["DigraphEmbedding"],
         "tasks": ["split_links", "score_links", "LinkSplit", "LinkTasks", "PairTask"],
         "baselines": ["run_baselines", "baseline_logits"],
-        "features": ["springrank"],
     },
 )

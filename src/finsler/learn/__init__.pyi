@@ -1,7 +1,6 @@
 from finsler.learn.baselines import baseline_logits as baseline_logits
 from finsler.learn.baselines import run_baselines as run_baselines
 from finsler.learn.digraph import DigraphEmbedding as DigraphEmbedding
-from finsler.learn.features import springrank as springrank
 from finsler.learn.links import LinkPredictor as LinkPredictor
 from finsler.learn.options import LinkOptions as LinkOptions
 from finsler.learn.tasks import LinkSplit as LinkSplit

@@ -77,9 +77,8 @@ def run_baselines(
     100.0
     """
     check_choice("on", on, ("test", "validation"))
-    logits = baseline_logits(
-        split.observed, split.n_nodes, features, random_state=random_state, n_jobs=n_jobs
-    )
+    how: Any = {"random_state": random_state, "n_jobs": n_jobs}
+    logits = baseline_logits(split.observed, split.n_nodes, features, **how)
     return {name: score_links(getattr(split, on), logit) for name, logit in logits.items()}
 
 
@@ -91,27 +90,12 @@ def baseline_logits(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> dict[str, Logit]:
-    """Scores of pairs that need no training.
+    """Scores of pairs that need no training, from the arcs that may be seen: functions of ordered pairs, shape (P, 2).
 
-    Parameters
-    ----------
-    arcs : integer array-like of shape (E, 2)
-        What may be seen of the graph.
-    n_nodes : int
-    features : array-like or scipy sparse matrix of shape (n_nodes, F), optional
-    random_state : int
-        Of the closed form.
-    n_jobs : int, optional
-        Threads, all cores by default. The result does not depend on it.
-
-    Returns
-    -------
-    dict
-        Functions of ordered pairs of node numbers, shape (P, 2): "springrank", how far a pair leads down the heights of
-        SpringRank; "degree_product", (1 + out-degree of the first) x (1 + in-degree of the second), in logarithms;
-        "common_neighbors" and "adamic_adar", of both ends or, with "_path", on the way from the first to the second;
-        "closed_form" and, with features, "closed_form_features", minus the distance in a Randers map that needs no
-        training, of log-PPR factors, features and SpringRank heights.
+    "springrank": how far a pair leads down the heights of SpringRank; "degree_product": (1 + out-degree of the first) x
+    (1 + in-degree of the second), in logarithms; "common_neighbors" and "adamic_adar": of both ends or, with "_path", on
+    the way from the first to the second; "closed_form" and, with features, "closed_form_features": minus the distance in
+    a Randers map that needs no training, of log-PPR factors, features and SpringRank heights.
 
     Examples
     --------
@@ -142,12 +126,6 @@ def neighbor_logit(
 
     "any": k is a neighbor of both, whichever way the arcs run, so the score is the same for (j, i); "path": there are
     arcs i -> k -> j. With ``adamic_adar`` each k counts with ``1 / log(its number of neighbors)`` instead of 1.
-
-    Examples
-    --------
-    >>> arcs, pairs = np.array([[0, 1], [1, 2]]), np.array([[0, 2], [2, 0]])
-    >>> neighbor_logit(arcs, 3)(pairs), neighbor_logit(arcs, 3, along="path")(pairs)
-    (array([1., 1.]), array([1., 0.]))
     """
     both = adjacency(arcs, n, "both")
     # Who lies between two nodes has two neighbors, or the same one twice: the logarithm of 1 is never wanted.
@@ -175,22 +153,14 @@ def closed_form_maps(
     Location: log-PPR factors, rows of unit length; with features (``values``) there is a second map that has these beside
     them, spread over two hops, at equal weight. Height, the last axis: SpringRank, with standard deviation
     ``CLOSED_FORM_SPREAD``. Distances are meant with drift ``CLOSED_FORM_ALPHA``.
-
-    Examples
-    --------
-    >>> heights = np.array([1.5, 0.5, -0.5, -1.5])
-    >>> closed_form_maps(np.array([[0, 1], [1, 2], [2, 3]]), 4, None, heights)["closed_form"][:, -1].round(2)
-    array([ 0.34,  0.11, -0.11, -0.34])
     """
     height = heights * (CLOSED_FORM_SPREAD / max(heights.std(), 1e-9))  # all 0 where every pair is reciprocal
     _, factors = log_ppr_factors(arcs, n, CLOSED_FORM_RANK, random_state=random_state, n_jobs=n_jobs)
     location = unit_rows(factors)
     maps = {"closed_form": np.column_stack([location, height])}
     if values is not None:
-        words, average = (
-            feature_factors(values, FEATURE_RANK, random_state=random_state),
-            neighbor_average(arcs, n),
-        )
+        words = feature_factors(values, FEATURE_RANK, random_state=random_state)
+        average = neighbor_average(arcs, n)
         words = unit_rows(average @ (average @ words))
         parts = (part / np.sqrt(2) for part in (location, words))
         maps["closed_form_features"] = np.column_stack([*parts, height])

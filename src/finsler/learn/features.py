@@ -1,7 +1,7 @@
 """What is known about a node before any training: height, place in the graph, and its features.
 
 Every function takes the arcs that it may see and nothing else of the graph: given the observed arcs of a split, what it
-returns knows nothing of the pairs held out. All but `springrank` take arcs that have been checked.
+returns knows nothing of the pairs held out. They take arcs that have been checked.
 
 References
 ----------
@@ -11,11 +11,10 @@ Qiu et al.: Network embedding as matrix factorization, WSDM 2018; Tsitsulin et a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
@@ -24,7 +23,7 @@ from finsler._runtime import map_blocks, require_memory
 from finsler.data.labels import LabelIndex, plain_label
 from finsler.errors import InputError, InputTypeError
 from finsler.geometry.heights import heights_of_pairs
-from finsler.graphs.arc_set import Integers, arc_keys, check_arcs
+from finsler.graphs.arc_set import Integers, neighbor_pairs
 from finsler.learn.tasks import roc_auc
 
 Array = NDArray[Any]
@@ -33,76 +32,40 @@ Array = NDArray[Any]
 WALK_BUDGET, FEWEST_LANDMARKS = 6e9, 256
 # Landmarks that walk together: their block of an array stays near the processor.
 BLOCK = 32
+RIDGES = (1.0, 0.1, 0.01, 1e-4)  # of SpringRank, to choose from
 
 
-def springrank(arcs: ArrayLike, n_nodes: int, *, ridge: float | Literal["auto"] = "auto") -> Array:
+def spring_heights(arcs: Integers, n: int, ridge: float, tol: float = 1e-8) -> Array:
     """Heights of the nodes such that arcs lead one step **down**: SpringRank.
 
     Minimizes ``sum over arcs u -> v of (h_u - h_v - 1)^2 + ridge * sum h_u^2``. In a Randers map whose drift points up
     the way down costs less, so that with these heights as last coordinate d(u, v) is small where there is an arc u -> v.
-
-    Parameters
-    ----------
-    arcs : integer array-like of shape (E, 2)
-        From the first to the second node; repetitions count.
-    n_nodes : int
-    ridge : float or "auto"
-        Pull of each node to height 0, above 0; 1 is as strong as one arc. It keeps nodes of few arcs from extremes, but
-        levels a long chain of arcs whose ends no short way joins. "auto" chooses the one of 1, 0.1, 0.01 and 1e-4 that
-        best tells the direction of arcs which it does not see.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-
-    Examples
-    --------
-    >>> springrank([[0, 1], [1, 2]], 3, ridge=1e-9).round(6) + 0.0
-    array([ 1.,  0., -1.])
+    The ridge, the pull of each node to height 0, keeps nodes of few arcs from extremes (1 is as strong as one arc), but
+    levels a long chain of arcs whose ends no short way joins.
     """
-    pairs = check_arcs(arcs, n_nodes)
-    if ridge == "auto":
-        return spring_heights(pairs, n_nodes, choose_ridge(pairs, n_nodes))
-    if isinstance(ridge, str) or not ridge > 0:
-        raise InputError(
-            f"must be 'auto' or a number above 0, as heights have no zero of their own; got {ridge!r}.",
-            argument="ridge",
-        )
-    return spring_heights(pairs, n_nodes, ridge)
-
-
-def spring_heights(arcs: Integers, n: int, ridge: float, tol: float = 1e-8) -> Array:
-    """Heights of `springrank`, whose arcs ask for a difference ``h_v - h_u = -1``."""
     ones = np.ones(len(arcs))
     return heights_of_pairs(arcs[:, 0], arcs[:, 1], -ones, ones, n, ridge=ridge, tol=tol)
 
 
-def choose_ridge(arcs: Integers, n: int, candidates: Sequence[float] = (1.0, 0.1, 0.01, 1e-4)) -> float:
-    """Choose the ridge of `springrank` that best tells the direction of arcs which it does not see.
+def choose_ridge(arcs: Integers, n: int) -> float:
+    """Choose the ridge of `spring_heights` that best tells the direction of arcs which it does not see.
 
-    A tenth of the pairs is set aside and their directions are predicted. The first candidate is taken unless another
+    A tenth of the pairs is set aside and their directions are predicted. The first of `RIDGES` is taken unless another
     one gains half a point of AUC on it. A graph with fewer than 100 pairs is too small to ask and gets the first.
-
-    Examples
-    --------
-    >>> chain = np.array([[i, i + step] for i in range(300) for step in (1, 2)])
-    >>> choose_ridge(chain, 302)
-    0.0001
     """
-    _, pair = np.unique(arc_keys(np.sort(arcs, axis=1), n), return_inverse=True)
-    n_pairs = int(pair.max()) + 1
-    if n_pairs < 100:
-        return float(candidates[0])
-    aside = (np.random.default_rng(0).permutation(n_pairs) < n_pairs // 10)[pair.reshape(-1)]
+    pairs, pair = neighbor_pairs(arcs, n)
+    if len(pairs) < 100:
+        return RIDGES[0]
+    aside = (np.random.default_rng(0).permutation(len(pairs)) < len(pairs) // 10)[pair]
     asked, rest = arcs[aside], arcs[~aside]
     scores = []
-    for ridge in candidates:
+    for ridge in RIDGES:
         heights = spring_heights(rest, n, ridge, 1e-3)
         drop = heights[asked[:, 0]] - heights[asked[:, 1]]
         # AUC of the drops against those of the same pairs reversed; arcs both ways cancel
         scores.append(roc_auc(np.arange(2 * len(drop)) < len(drop), np.concatenate([drop, -drop])))
     best = int(np.argmax(scores))
-    return float(candidates[best if scores[best] > scores[0] + 0.005 else 0])
+    return RIDGES[best if scores[best] > scores[0] + 0.005 else 0]
 
 
 def log_ppr_factors(
@@ -128,17 +91,7 @@ def log_ppr_factors(
     the nodes times the landmarks. If all nodes are landmarks this is the truncated singular value decomposition of M. By
     default all are, or as many as a budget of work allows, and 256 at least.
 
-    Returns
-    -------
-    source, target : ndarrays of shape (n, rank), float64
-        To compare places, scale the rows to unit length with `unit_rows`: their length says mostly how central a node is.
-
-    Examples
-    --------
-    >>> arcs = np.array([[0, 1], [1, 2], [2, 0], [2, 3]])
-    >>> source, target = log_ppr_factors(arcs, 4, rank=4, floor=1e-3)
-    >>> (source @ target.T).round(2)[3]
-    array([4.78, 4.78, 5.3 , 4.54])
+    To compare places, scale the rows to unit length with `unit_rows`: their length says mostly how central a node is.
     """
     graph = adjacency(arcs, n, "both")
     degree = np.maximum(graph.sum(axis=1), 1)  # a node without arcs stays where it is
@@ -187,15 +140,7 @@ def _walk_sums(
 
 
 def adjacency(arcs: Integers, n: int, direction: Literal["out", "in", "both"]) -> sparse.csr_array:
-    """Ones from each node to its neighbors in the direction, a neighbor both ways counted once.
-
-    Examples
-    --------
-    >>> adjacency(np.array([[0, 1], [1, 0], [0, 2]]), 3, "both").toarray()
-    array([[0., 1., 1.],
-           [1., 0., 0.],
-           [1., 0., 0.]])
-    """
+    """Ones from each node to its neighbors in the direction, a neighbor both ways counted once."""
     ends = {"out": arcs, "in": arcs[:, ::-1], "both": np.concatenate([arcs, arcs[:, ::-1]])}[direction]
     graph = sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n)).tocsr()
     graph.data[:] = 1.0
@@ -203,13 +148,7 @@ def adjacency(arcs: Integers, n: int, direction: Literal["out", "in", "both"]) -
 
 
 def neighbor_average(arcs: Integers, n: int) -> sparse.csr_array:
-    """The symmetric average of graph convolutions, ``K^-1/2 (A + A' + I) K^-1/2``; K are row sums, pairs count once.
-
-    Examples
-    --------
-    >>> (neighbor_average(np.array([[0, 1], [0, 2]]), 3) @ np.array([3.0, 0.0, 0.0])).round(2)
-    array([1.  , 1.22, 1.22])
-    """
+    """The symmetric average of graph convolutions, ``K^-1/2 (A + A' + I) K^-1/2``; K are row sums, pairs count once."""
     graph = sparse.csr_array(adjacency(arcs, n, "both") + sparse.eye_array(n))
     root = sparse.diags_array(1 / np.sqrt(graph.sum(axis=1)))
     return sparse.csr_array(root @ graph @ root)
@@ -219,11 +158,6 @@ def node_features(features: Any, nodes: LabelIndex) -> Any:
     """Features as a finite float matrix, dense or CSR, with a row per node in the order of the nodes.
 
     A table whose index holds the labels of the nodes is put in their order.
-
-    Examples
-    --------
-    >>> node_features([[1, 2]], LabelIndex(None, 1))
-    array([[1., 2.]])
     """
     if features is None:
         return None
@@ -261,13 +195,6 @@ def feature_factors(values: Any, rank: int, *, random_state: int = 0) -> Array:
     """Reduce node features to at most ``rank`` numbers, by a truncated singular value decomposition.
 
     If none is negative they are taken for words and counts: TF-IDF, rows of unit length; else columns are standardized.
-
-    Examples
-    --------
-    >>> feature_factors(np.array([[1.0, 0, 1], [1, 1, 0], [0, 0, 0]]), rank=2).round(2) + 0.0
-    array([[ 0.83,  0.56],
-           [ 0.83, -0.56],
-           [ 0.  ,  0.  ]])
     """
     is_sparse = sparse.issparse(values)
     if (values.data if is_sparse else values).min(initial=0.0) >= 0:
@@ -281,13 +208,6 @@ def feature_factors(values: Any, rank: int, *, random_state: int = 0) -> Array:
 
 
 def unit_rows(rows: Array) -> Array:
-    """Scale each row to length one; a row of zeros stays.
-
-    Examples
-    --------
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ]])
-    """
+    """Scale each row to length one; a row of zeros stays."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(length > 0, length, 1.0)

@@ -19,14 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
-from finsler.graphs.arc_set import ArcSet, Integers, arc_keys
-from finsler.learn.features import (
-    choose_ridge,
-    log_ppr_factors,
-    neighbor_average,
-    spring_heights,
-    unit_rows,
-)
+from finsler.graphs.arc_set import ArcSet, Integers, neighbor_pairs
+from finsler.learn.features import choose_ridge, log_ppr_factors, neighbor_average, spring_heights, unit_rows
 from finsler.learn.model import (
     DirectCoordinates,
     FeatureEncoder,
@@ -38,7 +32,7 @@ from finsler.learn.model import (
 )
 from finsler.learn.options import LinkOptions, candidates, schedule
 from finsler.learn.tasks import LinkTasks, mean_score, score_links
-from finsler.learn.training import Checkpoint, Lesson, Trainer, TrainingRecord
+from finsler.learn.training import Checkpoint, Lesson, Trainer
 
 Array = NDArray[np.floating[Any]]
 
@@ -51,29 +45,20 @@ BLOCK_SIZE = 3.0  # root mean square norm of the rows of each block of inputs, a
 class Problem:
     """What there is to learn from.
 
-    Attributes
-    ----------
-    arcs : integer array of shape (E, 2)
-        Arcs to learn: sorted, distinct, no loops.
-    known : integer array of shape (F, 2)
-        Arcs from which inputs for prediction are computed: those to learn, and those that validate, unless the latter
-        came from outside.
-    n_nodes : int
-    features : array of shape (n, d) or None
-        Dense factors of the node features.
-    validation : LinkTasks or None
+    ``known`` are the arcs from which inputs for prediction are computed: those to learn, and those that validate, unless
+    the latter came from outside.
     """
 
-    arcs: Integers
+    arcs: Integers  # to learn: sorted, distinct, no loops
     known: Integers
     n_nodes: int
-    features: Array | None = None
+    features: Array | None = None  # dense factors
     validation: LinkTasks | None = None
 
     @cached_property
-    def n_pairs(self) -> int:
-        """Number of unordered pairs of neighbors."""
-        return len(np.unique(arc_keys(np.sort(self.arcs, axis=1), self.n_nodes)))
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Unordered pairs of neighbors, and the position among them of each arc."""
+        return neighbor_pairs(self.arcs, self.n_nodes)
 
     @cached_property
     def ridge(self) -> float:
@@ -103,31 +88,9 @@ def node_inputs(
 
 
 def align(factors: Array, reference: Array) -> Array:
-    """Rotate factors, which are unique only up to a rotation, onto those of another fold.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
-    >>> np.allclose(align(X @ [[0.0, -1.0], [1.0, 0.0]], X), X)
-    True
-    """
+    """Rotate factors, which are unique only up to a rotation, onto those of another fold."""
     left, _, right = np.linalg.svd(factors.T @ reference)
     return np.asarray(factors @ (left @ right))
-
-
-def deal_folds(arcs: Integers, n_nodes: int, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Fold of each arc; both arcs of a reciprocal pair are in the same.
-
-    Examples
-    --------
-    >>> arcs = np.array([[0, 1], [1, 0], [1, 2], [2, 3], [3, 0]])
-    >>> fold = deal_folds(arcs, 4, 2, np.random.default_rng(0))
-    >>> bool(fold[0] == fold[1]), np.bincount(fold[1:]).tolist()
-    (True, [2, 2])
-    """
-    _, pair = np.unique(arc_keys(np.sort(arcs, axis=1), n_nodes), return_inverse=True)
-    pair = pair.reshape(-1)
-    return np.asarray((rng.permutation(pair.max() + 1) % n_folds)[pair])
 
 
 class InputScale:
@@ -175,15 +138,10 @@ def cross_fit(
 ) -> Curriculum:
     """Inputs and lessons of an encoder, in ``options.folds`` folds or as many as keep their inputs within two gigabytes."""
     arcs, n, features = problem.arcs, problem.n_nodes, problem.features
-    settings: dict[str, Any] = {
-        "rank": options.ppr_rank,
-        "hops": options.hops,
-        "ridge": problem.ridge,
-        "n_jobs": n_jobs,
-    }
+    rank, hops, ridge = options.ppr_rank, options.hops, problem.ridge
 
     def blocks(some: Integers) -> list[Array]:
-        return node_inputs(some, n, features, **settings)
+        return node_inputs(some, n, features, rank=rank, hops=hops, ridge=ridge, n_jobs=n_jobs)
 
     watch("inputs of all arcs")
     whole = blocks(arcs)
@@ -197,10 +155,11 @@ def cross_fit(
     final = inputs if np.array_equal(problem.known, arcs) else computed_from(problem.known)
     within_memory = int(INPUT_BYTES // (4 * inputs.shape[1] * n)) - 1
     # No fold may be empty, nor all there is.
-    n_folds = max(1, min(options.folds, max(within_memory, 2), problem.n_pairs // 2))
+    pairs, pair = problem.pairs
+    n_folds = max(1, min(options.folds, max(within_memory, 2), len(pairs) // 2))
     if n_folds == 1:
         return Curriculum([Lesson(arcs, inputs)], inputs, final)
-    fold = deal_folds(arcs, n, n_folds, rng)
+    fold = (rng.permutation(len(pairs)) % n_folds)[pair]  # both arcs of a reciprocal pair are in the same
     lessons = []
     for k in range(n_folds):
         watch(f"inputs of fold {k + 1} of {n_folds}")
@@ -218,12 +177,12 @@ class Member(NamedTuple):
 
 @dataclass
 class Outcome:
-    """The models to average, how they came about, and the scores of all candidates."""
+    """The models to average, how they came about, the scores of all candidates, and the course of each training."""
 
     models: list[FittedModel] = field(default_factory=list)
     kind: str = ""
     scores: dict[str, float] = field(default_factory=dict)
-    records: dict[str, TrainingRecord] = field(default_factory=dict)
+    history: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     status: str = "finished"
 
 
@@ -259,7 +218,7 @@ class Fitter:
     def run(self) -> Outcome:
         """Train, choose, complete."""
         problem, options, outcome = self.problem, self.options, self.outcome
-        kinds = candidates(self.encoder, problem.n_nodes, problem.n_pairs, problem.features is not None)
+        kinds = candidates(self.encoder, problem.n_nodes, len(problem.pairs[0]), problem.features is not None)
         tasks = problem.validation
         if tasks is None or np.isnan(mean_score(score_links(tasks, lambda pairs: np.zeros(len(pairs))))):
             kinds = kinds[:1]  # nothing to choose by: no pairs that validate, or all of them are reciprocal
@@ -318,7 +277,7 @@ class Fitter:
         ask = self.callback
         record = trainer.fit(
             checkpoint=self._checkpoint(name),
-            time_limit=None if self.time_limit is None else max(self.deadline - time.perf_counter(), 0.0),
+            deadline=self.deadline,
             callback=None if ask is None else lambda found: ask({"model": name, **found}),
             watch=progress.update,
         )
@@ -326,7 +285,7 @@ class Fitter:
         validated = FittedModel.of(model, trainer.places(inputs))
         predicts = validated if final is inputs else FittedModel.of(model, trainer.places(final))
         self._trained[name] = Member(validated, predicts, record.best_score)
-        outcome.records[name] = record
+        outcome.history[name] = record.history
         outcome.scores.setdefault(kind, record.best_score)
         if record.status in ("time_limit", "interrupted", "stopped"):
             outcome.status = record.status

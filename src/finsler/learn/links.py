@@ -179,7 +179,9 @@ class LinkPredictor(BaseEstimator):
             raise InputError(
                 "y is not used: give what is known about the nodes by name, fit(X, features=...)."
             )
-        settings, seed = self._settings(), self._seed()
+        settings, seed, device = self._settings(), self._seed(), str(self.device)
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
         graph = X if isinstance(X, Digraph) else as_digraph(X, weight=None)
         known, n = simple_arcs(graph)
         nodes = LabelIndex(graph.labels, n, "node")
@@ -195,13 +197,12 @@ class LinkPredictor(BaseEstimator):
             arcs, tasks = split.observed, split.validation
         # By default one: the steps are short, and threads that wait for each other took up to five times the CPU time.
         with torch_threads(1 if self.n_jobs is None else thread_count(self.n_jobs)):
-            rank = settings["options"].feature_rank
-            factors = None if matrix is None else feature_factors(matrix, rank)
+            factors = None if matrix is None else feature_factors(matrix, settings["options"].feature_rank)
             outcome = Fitter(
                 Problem(arcs, known, n, factors, tasks),
                 **settings,
                 seed=seed,
-                device=self._device(),
+                device=device,
                 folder=None if self.checkpoint is None else Path(self.checkpoint),
                 fingerprint=_fingerprint(known, n, matrix, tasks, settings, seed),
                 time_limit=self.time_limit,
@@ -215,15 +216,15 @@ class LinkPredictor(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        history = {name: record.history for name, record in outcome.records.items()}
         columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
         facts = graph.provenance.having(counts_arcs=False, columns=columns)
-        self._keep(outcome, history, nodes, known, facts)
+        self._keep(outcome, nodes, known, facts)
         return self
 
     def decision_function(self, X: Any) -> Array:
         """Raw score: the logit of an arc from the first to the second node of each pair, shape (P,)."""
-        return self._logits(self._positions(X))
+        check_is_fitted(self)
+        return mean_logits(self._models, self._nodes.pairs(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Probability that there is no arc, and that there is one, from the first to the second node of each pair.
@@ -250,8 +251,10 @@ class LinkPredictor(BaseEstimator):
 
     def predict_direction(self, X: Any) -> Array:
         """Probability, given that there is one arc between the two nodes, that it runs from the first to the second."""
-        at = self._positions(X)
-        return np.asarray(expit(self._logits(at) - self._logits(at[:, ::-1])))
+        check_is_fitted(self)
+        there = self._nodes.pairs(X)
+        way, back = (mean_logits(self._models, pairs) for pairs in (there, there[:, ::-1]))
+        return np.asarray(expit(way - back))
 
     def rank(self, source: Any, k: int = 10, *, exclude_known: bool = True) -> list[tuple[Any, float]]:
         """Most likely targets of arcs from a node.
@@ -272,7 +275,7 @@ class LinkPredictor(BaseEstimator):
         check_count("k", k)
         n = len(self._nodes)
         at = self._nodes.position(source, "source")
-        logits = self._logits(np.column_stack([np.full(n, at), np.arange(n)]))
+        logits = mean_logits(self._models, np.column_stack([np.full(n, at), np.arange(n)]))
         logits[at] = -np.inf
         if exclude_known:
             logits[self._known[self._known[:, 0] == at, 1]] = -np.inf
@@ -303,7 +306,7 @@ class LinkPredictor(BaseEstimator):
     def scores(self, tasks: LinkTasks) -> dict[str, float]:
         """Areas under the ROC curves of the three tasks, percent; see `finsler.learn.tasks`."""
         check_is_fitted(self)
-        return score_links(tasks, self._logits)
+        return score_links(tasks, lambda pairs: mean_logits(self._models, pairs))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to an npz file (arrays and JSON, no pickle). Labels must be strings or numbers."""
@@ -341,23 +344,21 @@ class LinkPredictor(BaseEstimator):
                 for k in range(record["members"])
             ]
             options = None if record["options"] is None else LinkOptions(**record["options"])
-            outcome = Outcome(models, record["encoder"], record["scores"], status=record["status"])
+            outcome = Outcome(models, *(record[key] for key in ("encoder", "scores", "history", "status")))
             model = cls(**record["parameters"], options=options)
             nodes = LabelIndex(record["labels"], len(models[0].points), "node")
             facts = Provenance.from_dict(record["provenance"])
-            model._keep(outcome, record["history"], nodes, arrays["known"], facts)
+            model._keep(outcome, nodes, arrays["known"], facts)
         except (KeyError, TypeError) as error:
             raise InputError(f"{str(path)!r} is not a complete saved link predictor ({error}).") from error
         return model
 
-    def _keep(
-        self, outcome: Outcome, history: dict[str, Any], nodes: LabelIndex, known: Integers, facts: Provenance
-    ) -> None:
+    def _keep(self, outcome: Outcome, nodes: LabelIndex, known: Integers, facts: Provenance) -> None:
         self._models, self._known = outcome.models, known
         best = outcome.models[0]
         self.embedding_, self.alpha_ = best.points, best.alpha
         self.omega_ = drift_vector(best.alpha, best.points.shape[1])
-        self._nodes, self.history_ = nodes, history
+        self._nodes, self.history_ = nodes, outcome.history
         self.labels_ = None if nodes.labels is None else list(nodes.labels)
         self.encoder_, self.validation_scores_, self.status_ = outcome.kind, outcome.scores, outcome.status
         self.classes_ = np.array([False, True])
@@ -369,19 +370,12 @@ class LinkPredictor(BaseEstimator):
             stress=None,
             normalized_stress=None,
             stress_per_point=np.full(len(self.embedding_), np.nan),
-            n_iter=int(sum(entries[-1]["epoch"] for entries in history.values() if entries)),
+            n_iter=int(sum(entries[-1]["epoch"] for entries in self.history_.values() if entries)),
             status=self.status_,
             message=f"Link predictor, encoder {self.encoder_!r}.",
             provenance=facts,
             alpha_source="fitted" if self.alpha == "auto" else "given",
         )
-
-    def _positions(self, pairs: Any) -> Integers:
-        check_is_fitted(self)
-        return self._nodes.pairs(pairs)
-
-    def _logits(self, pairs: Integers) -> Array:
-        return mean_logits(self._models, pairs)
 
     def _settings(self) -> dict[str, Any]:
         """What decides the outcome beside the data, checked."""
@@ -406,16 +400,9 @@ class LinkPredictor(BaseEstimator):
         if isinstance(self.random_state, int | np.integer):
             return int(self.random_state)
         if self.checkpoint is not None:
-            raise InputError(
-                f"checkpoint needs a random_state that is a number, or a resumed training would differ; got "
-                f"{self.random_state!r}."
-            )
+            needs = "checkpoint needs a random_state that is a number, or a resumed training would differ"
+            raise InputError(f"{needs}; got {self.random_state!r}.")
         return int(check_random_state(self.random_state).randint(2**31))
-
-    def _device(self) -> str:
-        if self.device != "auto":
-            return str(self.device)
-        return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _fingerprint(

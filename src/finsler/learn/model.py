@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.errors import MissingExtraError
+from finsler.geometry.randers import drift_vector
 from finsler.solvers.drift import upright
 
 try:
@@ -56,12 +57,6 @@ def randers_distance(x: torch.Tensor, y: torch.Tensor, alpha: torch.Tensor | flo
 
     The norm has no gradient where x = y; there it is taken as zero, the smallest of its subgradients, so that points
     which meet do not poison a training with NaN.
-
-    Examples
-    --------
-    >>> x, y = torch.tensor([0.0, 0.0]), torch.tensor([3.0, 4.0])
-    >>> randers_distance(x, y, 0.5).item(), randers_distance(y, x, 0.5).item()
-    (7.0, 3.0)
     """
     step = y - x
     square = step.square().sum(-1)
@@ -74,19 +69,8 @@ def randers_distance(x: torch.Tensor, y: torch.Tensor, alpha: torch.Tensor | flo
 class FermiDirac(torch.nn.Module):
     """Logit of an arc from its ends; each of the three numbers is fixed at the value given, or learned.
 
-    Parameters
-    ----------
-    alpha : float in [0, 0.999), optional
-        Strength of the drift; learned as ``0.999 tanh(raw)`` so that it stays below one.
-    radius, temperature : float, optional
-        ``r > 0`` and ``t > 0``; learned on a logarithmic scale, which keeps the sign.
-
-    Examples
-    --------
-    >>> decoder = FermiDirac(alpha=0.5, radius=25.0, temperature=2.0)
-    >>> x, y = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]])
-    >>> round(decoder(x, y).item(), 4), round(decoder(y, x).item(), 4)
-    (-12.0, 8.0)
+    Alpha is learned as ``LARGEST_ALPHA tanh(raw)``, so that it stays below one; radius and temperature, which are above
+    0, on a logarithmic scale, which keeps the sign.
     """
 
     def __init__(
@@ -147,12 +131,6 @@ class FeatureEncoder(torch.nn.Module):
 
     Column 0 of the inputs is a first guess of the height (SpringRank). It joins the last coordinate directly, times a
     learned scale; the other inputs may correct it.
-
-    Examples
-    --------
-    >>> encoder = FeatureEncoder(5, 3, layers=1, width=8)
-    >>> encoder(torch.zeros(4, 5)).points.shape
-    torch.Size([4, 3])
     """
 
     def __init__(
@@ -216,24 +194,10 @@ def _rows(table: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What remains of a trained model, in plain numpy: nodes in Randers space and a Fermi-Dirac decoder.
-
-    Attributes
-    ----------
-    points : array of shape (n, m)
-    radii : array of shape (n, 2)
-        Own radii (out, in) of the nodes; zeros in the paper's decoder.
-    alpha, radius, temperature : float
-
-    Examples
-    --------
-    >>> model = FittedModel(np.array([[0.0, 0.0], [3.0, 4.0]]), np.zeros((2, 2)), 0.5, 25.0, 2.0)
-    >>> model.logits(np.array([[0, 1], [1, 0]]))
-    array([-12.,   8.])
-    """
+    """What remains of a trained model, in plain numpy: nodes in Randers space and a Fermi-Dirac decoder."""
 
     points: Array
-    radii: Array
+    radii: Array  # (out, in) of each node; zeros in the paper's decoder
     alpha: float
     radius: float
     temperature: float
@@ -248,9 +212,8 @@ class FittedModel:
         decoder = model.decoder
         numbers = (decoder.alpha(), decoder.log_radius.exp(), decoder.log_temperature.exp())
         alpha, radius, temperature = (float(number.detach()) for number in numbers)
-        omega = np.zeros(points.shape[1])
-        omega[-1] = alpha
-        return cls(upright(points, omega)[0], radii, abs(alpha), radius, temperature)
+        points, _ = upright(points, drift_vector(alpha, points.shape[1]))
+        return cls(points, radii, abs(alpha), radius, temperature)
 
     def logits(self, pairs: Integers) -> Array:
         """Logits of arcs from the first to the second node of each pair."""

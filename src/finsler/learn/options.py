@@ -97,11 +97,12 @@ class LinkOptions:
     patience: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("width", "folds", "ppr_rank", "feature_rank", "negatives", "patience", "batch_size"):
-            if name != "batch_size" or self.batch_size is not None:
-                check_count(name, getattr(self, name))
+        for name in ("width", "folds", "ppr_rank", "feature_rank", "negatives", "patience"):
+            check_count(name, getattr(self, name))
         for name in ("layers", "hops"):
             check_count(name, getattr(self, name), 0)
+        if self.batch_size is not None:
+            check_count("batch_size", self.batch_size)
         for name in ("dropout", "input_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"must be in [0, 1), got {getattr(self, name)!r}.", argument=name)
@@ -128,13 +129,7 @@ class Schedule(NamedTuple):
 def schedule(
     options: LinkOptions, epochs: int | None, *, n_arcs: int, n_lessons: int = 1, direct: bool = True
 ) -> Schedule:
-    """Fill in what follows from the number of arcs: about 24 steps an epoch, or one a fold; fewer epochs for big graphs.
-
-    Examples
-    --------
-    >>> schedule(LinkOptions(), None, n_arcs=29_000)[:3], schedule(LinkOptions(), None, n_arcs=930_000)[:3]
-    ((40, 1208, 2), (12, 32768, 1))
-    """
+    """Fill in what follows from the number of arcs: about 24 steps an epoch, or one a fold; fewer epochs for big graphs."""
     epochs = int(np.clip(4_000_000 // n_arcs, 12, 40)) if epochs is None else epochs
     batch = int(np.clip(n_arcs // (24 * n_lessons), 256 if n_lessons == 1 else 1024, 32768))
     return Schedule(
@@ -148,15 +143,7 @@ def schedule(
 
 
 def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) -> list[str]:
-    """Kinds of encoder to compare, for a graph of so many nodes and neighboring (unordered) pairs.
-
-    Examples
-    --------
-    >>> candidates("auto", 2708, 4279, True)
-    ['features', 'structure', 'direct']
-    >>> candidates("auto", 2277, 25425, False)
-    ['direct']
-    """
+    """Kinds of encoder to compare, for a graph of so many nodes and neighboring (unordered) pairs."""
     check_choice("encoder", encoder, ("auto", *ENCODERS))
     if encoder == "features" and not with_features:
         raise InputError(

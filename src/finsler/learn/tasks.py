@@ -29,34 +29,20 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from finsler.errors import InputError, check_choice
-from finsler.graphs.arc_set import ArcSet, Integers, arc_keys, arcs_of_keys, simple_arcs
+from finsler.graphs.arc_set import ArcSet, Integers, arc_keys, arcs_of_keys, neighbor_pairs, simple_arcs
 
 
 @dataclass(frozen=True, eq=False)
 class PairTask:
-    """Ordered pairs of nodes, and which of them are positive.
-
-    Attributes
-    ----------
-    pairs : integer array of shape (P, 2)
-    labels : boolean array of shape (P,)
-    """
+    """Ordered pairs of nodes, shape (P, 2), and which of them are positive."""
 
     pairs: Integers
     labels: NDArray[np.bool_]
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
 
 @dataclass(frozen=True, eq=False)
 class LinkTasks:
-    """The three questions asked about one set of held-out pairs; see the module for their definition.
-
-    Attributes
-    ----------
-    direction, existence_mixed, existence_random : PairTask
-    """
+    """The three questions asked about one set of held-out pairs; see the module for their definition."""
 
     direction: PairTask
     existence_mixed: PairTask
@@ -67,22 +53,15 @@ class LinkTasks:
 class LinkSplit:
     """What training sees, and what is asked for model selection and for the score; made by `split_links`.
 
-    Attributes
-    ----------
-    n_nodes : int
-    observed : integer array of shape (E, 2)
-        Arcs for training, sorted. The same ones serve for the validation and for the test: held-out validation
-        arcs do **not** join them before the test.
-    validation, test : LinkTasks
-    validation_pairs, test_pairs : integer arrays of shape (H, 2)
-        Held-out pairs, the smaller node first. No arc of theirs, in either direction, is in `observed`.
+    ``observed`` are the arcs for training, sorted. The same ones serve for the validation and for the test: held-out
+    validation arcs do **not** join them before the test.
     """
 
     n_nodes: int
     observed: Integers
     validation: LinkTasks
     test: LinkTasks
-    validation_pairs: Integers
+    validation_pairs: Integers  # the smaller node first; no arc of theirs, in either direction, is observed
     test_pairs: Integers
 
 
@@ -147,7 +126,7 @@ def split_arcs(
 ) -> LinkSplit:
     """Do the work of `split_links`, for arcs that are sorted, distinct and no loops."""
     check_choice("forest", forest, ("random", "index"))
-    pairs = arcs_of_keys(np.unique(arc_keys(np.sort(arcs, axis=1), n)), n)
+    pairs, of_arc = neighbor_pairs(arcs, n)
     there = ArcSet(arcs, n)
     forward, backward = there.contains(pairs), there.contains(pairs[:, ::-1])
     rng = np.random.default_rng(random_state)
@@ -159,7 +138,6 @@ def split_arcs(
 
     held_out = np.zeros(len(pairs), dtype=bool)
     held_out[test] = held_out[validation] = True
-    of_arc = np.searchsorted(arc_keys(pairs, n), arc_keys(np.sort(arcs, axis=1), n))
     empty = _non_edges(pairs, n, len(test) + len(validation), rng)
 
     def tasks(chosen: Integers, without_arc: Integers) -> LinkTasks:
@@ -207,22 +185,16 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
             )
         return values
 
-    turned = tasks.direction.pairs[:, ::-1]
+    way, mixed, random = tasks.direction, tasks.existence_mixed, tasks.existence_random
     return {
-        "direction": 100 * roc_auc(tasks.direction.labels, scores(tasks.direction.pairs) - scores(turned)),
-        "existence_mixed": 100 * roc_auc(tasks.existence_mixed.labels, scores(tasks.existence_mixed.pairs)),
-        "existence_random": 100 * roc_auc(tasks.existence_random.labels, scores(tasks.existence_random.pairs)),
-    }  # fmt: skip
+        "direction": 100 * roc_auc(way.labels, scores(way.pairs) - scores(way.pairs[:, ::-1])),
+        "existence_mixed": 100 * roc_auc(mixed.labels, scores(mixed.pairs)),
+        "existence_random": 100 * roc_auc(random.labels, scores(random.pairs)),
+    }
 
 
 def roc_auc(labels: NDArray[np.bool_], scores: NDArray[Any]) -> float:
-    """scikit-learn's area under the ROC curve; NaN unless there are positives and negatives; scores may be infinite.
-
-    Examples
-    --------
-    >>> roc_auc(np.array([True, True, False, False]), np.array([np.inf, 1.0, 1.0, 0.0]))
-    0.875
-    """
+    """scikit-learn's area under the ROC curve; NaN unless there are positives and negatives; scores may be infinite."""
     undefined = np.flatnonzero(np.isnan(scores))
     if undefined.size:
         raise InputError(
@@ -234,25 +206,13 @@ def roc_auc(labels: NDArray[np.bool_], scores: NDArray[Any]) -> float:
 
 
 def mean_score(scores: dict[str, float]) -> float:
-    """Mean of the scores of the tasks that have any pairs; NaN if none has.
-
-    Examples
-    --------
-    >>> mean_score({"direction": 90.0, "existence_mixed": 80.0, "existence_random": float("nan")})
-    85.0
-    """
+    """Mean of the scores of the tasks that have any pairs; NaN if none has."""
     known = [value for value in scores.values() if np.isfinite(value)]
     return float(np.mean(known)) if known else float("nan")
 
 
 def spanning_forest(pairs: Integers, n_nodes: int, order: Integers) -> NDArray[np.bool_]:
-    """Which pairs Kruskal's algorithm keeps when it takes them by increasing, distinct ``order``.
-
-    Examples
-    --------
-    >>> spanning_forest(np.array([[0, 1], [0, 2], [1, 2]]), 3, order=np.array([2, 0, 1]))
-    array([False,  True,  True])
-    """
+    """Which pairs Kruskal's algorithm keeps when it takes them by increasing, distinct ``order``."""
     # Distinct weights have one minimum spanning forest, so any algorithm gives Kruskal's. Weight 0 would mean no edge.
     weights = np.asarray(order, dtype=float) + 1
     ends = np.asarray(pairs, dtype=np.int32)  # SciPy up to 1.15 refuses longer numbers here
@@ -299,9 +259,7 @@ def _non_edges(pairs: Integers, n: int, count: int, rng: np.random.Generator) ->
         drawn = drawn[drawn[:, 0] != drawn[:, 1]]
         drawn = drawn[~neighbors.contains(np.sort(drawn, axis=1))]
         found = np.concatenate([found, arc_keys(drawn, n)])
-        found = found[
-            np.sort(np.unique(found, return_index=True)[1])
-        ]  # first occurrences, in the order drawn
+        found = found[np.sort(np.unique(found, return_index=True)[1])]  # first occurrences, as drawn
     return arcs_of_keys(found[:count], n)
 
 

@@ -55,9 +55,7 @@ class Batch(NamedTuple):
     arcs: Integers
     one_way: NDArray[np.bool_]  # arcs whose reverse is no arc: it is a negative
     random: Integers  # random pairs that are no arcs
-    counts: tuple[
-        int, int, int
-    ]  # arcs, one-way arcs, random pairs in the whole batch: the loss averages over them
+    counts: tuple[int, int, int]  # arcs, one-way arcs, random pairs in the whole batch, for the means
 
     def shard(self, rank: int, size: int) -> Batch:
         """Every ``size``-th part of the batch; the losses of the parts sum to that of the whole."""
@@ -78,8 +76,6 @@ def draw_batches(
     """
     for k in rng.permutation(len(lessons)):
         lesson = lessons[k]
-        if not len(lesson.arcs):
-            continue
         n_batches = -(-len(lesson.arcs) // batch_size)
         order = rng.permutation(len(lesson.arcs))
         for b in range(n_batches):
@@ -137,11 +133,6 @@ def steepest_ascent(g: torch.Tensor, alpha: torch.Tensor | float) -> torch.Tenso
     differential g of the loss is a covector, and its direction of steepest ascent is ``F*(g) dF*(g)``, where
     ``F*(g) = sup {g.v : F(v) = 1} = (sqrt(lam |g|^2 + (w.g)^2) - w.g) / lam``, ``lam = 1 - |w|^2``, is the dual norm.
     A step down the drift costs little and gets longer, a step up gets shorter. At alpha = 0 it is the gradient.
-
-    Examples
-    --------
-    >>> steepest_ascent(torch.tensor([0.0, 3.0]), 0.5)
-    tensor([0.0000, 1.3333])
     """
     lam, drift = 1 - alpha**2, alpha * g[..., -1:]
     root = (lam * g.square().sum(-1, keepdim=True) + drift**2).sqrt()
@@ -195,9 +186,7 @@ class Checkpoint:
         except Exception as error:
             raise InputError(f"{str(self.path)!r} is not a checkpoint of finsler, or is damaged.") from error
         if version != CHECKPOINT_FORMAT:
-            raise InputError(
-                f"{str(self.path)!r} is a checkpoint of format {version}; this is {CHECKPOINT_FORMAT}."
-            )
+            raise InputError(f"{str(self.path)!r} is of format {version}; this is {CHECKPOINT_FORMAT}.")
         if fingerprint != self.fingerprint:
             raise InputError(
                 f"{str(self.path)!r} is a checkpoint of another graph, other features or other options. Give "
@@ -212,24 +201,9 @@ class Checkpoint:
 
 
 class Trainer:
-    """Fits a `LinkModel` to lessons, by mini-batches, and keeps the state that scored best on the validation.
+    """Fits a `LinkModel` to lessons, by mini-batches, and keeps the state that scored best on the validation, or the last.
 
-    Parameters
-    ----------
-    model : LinkModel
-    lessons : list of Lesson
-        Arcs to learn with the inputs to learn them from.
-    observed : ArcSet
-        All arcs that training may know of; random negatives avoid them.
-    plan : Schedule
-    options : LinkOptions
-        Loss and optimizer.
-    seed : int
-    inputs : tensor or None
-        Inputs for evaluation and prediction.
-    validation : LinkTasks or None
-        Without it the last state is kept.
-    device : str
+    ``observed`` are all arcs that training may know of, which random negatives avoid; ``inputs`` those for evaluation.
     """
 
     def __init__(
@@ -248,9 +222,7 @@ class Trainer:
         self.model = model.to(device)
         self.lessons = [Lesson(lesson.arcs, _to(lesson.inputs, device)) for lesson in lessons]
         self.observed, self.plan, self.options, self.seed = observed, plan, options, seed
-        self.inputs = _to(inputs, device)
-        self.validation = validation
-        self.device = device
+        self.inputs, self.validation, self.device = _to(inputs, device), validation, device
         self.rank, self.n_processes = _processes()
         self.optimizer = make_optimizer(options.optimizer, model, plan)
         self.record = TrainingRecord()
@@ -264,13 +236,11 @@ class Trainer:
         nodes = None
         if 2 * len(pairs) < self.observed.n_nodes:  # place only the nodes that take part
             nodes, at = torch.unique(at, return_inverse=True)
-        places = self.model.encoder(lesson.inputs, nodes)
-        if self.options.optimizer == "randers-sgd":
+        places, options = self.model.encoder(lesson.inputs, nodes), self.options
+        if options.optimizer == "randers-sgd":
             places = Places(randers_flow(places.points, self.model.decoder.alpha()), places.radii)
-        options = self.options
-        return link_loss(
-            self.model.logits(places, at), batch, options.reversed_share, options.direction_weight
-        )
+        logits = self.model.logits(places, at)
+        return link_loss(logits, batch, options.reversed_share, options.direction_weight)
 
     def step(self, lesson: Lesson, batch: Batch) -> float:
         """One step of the optimizer; the loss of the whole batch if this process has all of it."""
@@ -284,16 +254,14 @@ class Trainer:
 
     def run_epoch(self, deadline: float, watch: Callable[[float, float], None]) -> float:
         """All arcs once; mean loss of the batches. Raises `TimeoutError` between two batches after the deadline."""
-        plan = self.plan
+        lessons, size = self.lessons, self.plan.batch_size
         losses: list[float] = []
-        total = sum(-(-len(lesson.arcs) // plan.batch_size) for lesson in self.lessons)
+        total = sum(-(-len(lesson.arcs) // size) for lesson in lessons)
         rng = np.random.default_rng([self.seed, self._epoch])
         self.model.train()
         with _seeded(int(rng.integers(2**62)), self.device):
-            for lesson, batch in draw_batches(
-                self.lessons, self.observed, plan.batch_size, self.options.negatives, rng
-            ):
-                done = (self._epoch + len(losses) / total) / plan.epochs
+            for lesson, batch in draw_batches(lessons, self.observed, size, self.options.negatives, rng):
+                done = (self._epoch + len(losses) / total) / self.plan.epochs
                 for group in self.optimizer.param_groups:
                     group["lr"] = group["highest"] * one_cycle(done)
                 losses.append(self.step(lesson, batch))
@@ -331,18 +299,17 @@ class Trainer:
         self,
         *,
         checkpoint: Checkpoint | None = None,
-        time_limit: float | None = None,
+        deadline: float = math.inf,
         callback: Callable[[dict[str, float]], Any] | None = None,
         watch: Callable[[str], None] = lambda _: None,
     ) -> TrainingRecord:
         """Train until done, and leave the best model in place.
 
-        Ctrl-C, the time limit, and a callback that returns True after an evaluation, end the training early; what was
-        best until then is kept, and the status says why.
+        Ctrl-C, the deadline (on `time.perf_counter`), and a callback that returns True after an evaluation, end the
+        training early; what was best until then is kept, and the status says why.
         """
-        if self.n_processes > 1 and time_limit is not None:
+        if self.n_processes > 1 and deadline < math.inf:
             raise InputError("time_limit needs a single process: several would not stop at the same step.")
-        deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
         self.resume(checkpoint)
         if self.rank:
             checkpoint = None  # of several processes, the first keeps it
@@ -376,13 +343,9 @@ class Trainer:
 
     def state(self) -> dict[str, Any]:
         """All that a later run needs to go on exactly from here."""
-        return {
-            "epoch": self._epoch,
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "best": self._best,
-            "record": dict(vars(self.record)),
-        }
+        model, optimizer = self.model.state_dict(), self.optimizer.state_dict()
+        state = {"epoch": self._epoch, "model": model, "optimizer": optimizer, "best": self._best}
+        return {**state, "record": dict(vars(self.record))}
 
     def resume(self, checkpoint: Checkpoint | None) -> None:
         """Take up the state of a checkpoint, if there is one."""
@@ -395,13 +358,7 @@ class Trainer:
 
 
 def one_cycle(done: float) -> float:
-    """Learning rate, as a share of the highest, when a share of the training is done.
-
-    Examples
-    --------
-    >>> [round(one_cycle(x), 3) for x in (0.0, 0.05, 0.1, 0.55, 1.0)]
-    [0.04, 0.52, 1.0, 0.5, 0.0]
-    """
+    """Learning rate, as a share of the highest, when a share of the training is done."""
     rise = 0.1
     if done < rise:
         return 0.04 + 0.96 * done / rise
