@@ -23,14 +23,16 @@ def test_a_bent_valley():
 
 def test_a_badly_scaled_bowl_takes_few_iterations():
     scales = torch.logspace(0, 2, 30, dtype=torch.float64)
-    found = minimize(
-        lambda x: (1 + float((scales * x) @ x), 2 * scales * x),
-        torch.ones(30, dtype=torch.float64),
-        max_iter=150,
-    )
+    calls = []
+
+    def function(x):
+        calls.append(x)
+        return 1 + float((scales * x) @ x), 2 * scales * x
+
+    found = minimize(function, torch.ones(30, dtype=torch.float64), max_iter=150, tol=1e-6)
     assert found.value < 1 + 1e-6
     assert found.converged
-    assert found.n_evaluations < 200
+    assert len(calls) < 200
 
 
 def test_the_kink_of_a_norm():
@@ -39,7 +41,7 @@ def test_the_kink_of_a_norm():
     def function(x):
         return float(x[0].abs() + x[1].abs() / 2), torch.stack([x[0].sign(), x[1].sign() / 2])
 
-    found = minimize(function, torch.tensor([1.3, -0.7], dtype=torch.float64), max_iter=100)
+    found = minimize(function, torch.tensor([1.3, -0.7], dtype=torch.float64), max_iter=100, tol=1e-6)
     assert found.value < 0.05
 
 
@@ -52,21 +54,28 @@ def test_steps_into_nan_are_taken_back():
 
 
 def test_at_a_minimum_nothing_happens():
-    found = minimize(lambda x: (float(x @ x), 2 * x), torch.zeros(3), max_iter=10)
-    assert (found.n_iter, found.n_evaluations, found.converged) == (0, 1, True)
+    calls = []
+    found = minimize(
+        lambda x: calls.append(x) or (float(x @ x), 2 * x),
+        torch.zeros(3),
+        max_iter=10,
+        tol=1e-6,
+        callback=lambda *_: pytest.fail("an iteration"),
+    )
+    assert found.converged
+    assert len(calls) == 1
 
 
 def test_a_callback_can_end_it_with_what_it_saw():
     seen = []
 
-    def callback(iteration, value, point):
+    def callback(value, point):
         seen.append((value, point))
-        return iteration == 3
+        return len(seen) == 3
 
-    found = minimize(
-        rosenbrock, torch.tensor([-1.2, 1.0], dtype=torch.float64), max_iter=50, callback=callback
-    )
-    assert (found.n_iter, found.converged) == (3, False)
+    start = torch.tensor([-1.2, 1.0], dtype=torch.float64)
+    found = minimize(rosenbrock, start, max_iter=50, tol=1e-6, callback=callback)
+    assert (len(seen), found.converged) == (3, False)
     assert found.value == seen[-1][0]
     assert bool((found.point == seen[-1][1]).all())
 
@@ -77,10 +86,11 @@ def test_values_never_rise_and_iterations_end():
         rosenbrock,
         torch.tensor([-1.2, 1.0], dtype=torch.float64),
         max_iter=7,
-        callback=lambda _, value, __: bool(values.append(value)),
+        tol=1e-6,
+        callback=lambda value, _: bool(values.append(value)),
     )
     assert values == sorted(values, reverse=True)
-    assert (found.n_iter, found.converged) == (7, False)
+    assert (len(values), found.converged) == (7, False)
 
 
 def test_a_function_that_changes_on_the_way_is_evaluated_anew():
@@ -100,6 +110,7 @@ def test_a_function_that_changes_on_the_way_is_evaluated_anew():
         lambda x: (1 + float((scales * (x - middle)) @ (x - middle)), 2 * scales * (x - middle)),
         torch.ones(8, dtype=torch.float64),
         max_iter=60,
+        tol=1e-6,
         renew=renew,
     )
     assert moves == [0, 3, 6, 9]
@@ -110,6 +121,7 @@ def test_a_function_that_changes_on_the_way_is_evaluated_anew():
 
 
 def test_schedules_end_at_the_drift_that_was_asked_for():
+    assert drift_schedule(10, None) == (0.5, 0.9, 0.97)
     for m in (2, 10):
         for alpha in (0.0, 0.4, 0.99):
             schedule = drift_schedule(m, alpha)

@@ -52,9 +52,10 @@ def slow_objective(graph, X, alpha, ranking_weight, temperature):
     return np.mean(errors) + ranking_weight * np.mean(rankings), np.mean(errors), np.mean(rankings)
 
 
-def objective(counts, sources, ranking_weight=0.3, temperature=0.4, dtype=torch.float64, **options):
-    options = {"n_jobs": 1, "block_rows": 5, **options}
-    return RankedStress(counts, sources, ranking_weight, temperature, dtype=dtype, **options)
+def objective(counts, sources, temperature=0.4, dtype=torch.float64, n_jobs=1, block_rows=5):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("finsler.learn.digraph_objective.CPU_PAIRS", block_rows * counts.shape[1])
+        return RankedStress(counts, sources, 0.3, temperature, dtype=dtype, n_jobs=n_jobs)
 
 
 @pytest.fixture(params=[True, False], ids=["whole blocks", "list of pairs"])

@@ -98,6 +98,24 @@ def _below(seed, source, draw, limit):
 
 
 @njit(**OPTIONS)
+def _search(indptr, indices, source, mark, seen, queue, depth):
+    """Fill ``queue`` with what the source reaches, itself first, by ``depth``; count those up to one arc away, and all."""
+    seen[source], queue[0], depth[0] = mark, source, 0
+    head, tail, near = 0, 1, 1
+    while head < tail:
+        node, level = queue[head], depth[head]
+        head += 1
+        for e in range(indptr[node], indptr[node + 1]):
+            other = indices[e]
+            if seen[other] != mark:
+                seen[other], queue[tail], depth[tail] = mark, other, level + 1
+                tail += 1
+        if level == 0:
+            near = tail
+    return near, tail
+
+
+@njit(**OPTIONS)
 def far_pairs(indptr, indices, sources, start, stop, share, least, seed):
     """Sample nodes that are two arcs or more away, for the sources ``start:stop``.
 
@@ -107,49 +125,26 @@ def far_pairs(indptr, indices, sources, start, stop, share, least, seed):
     """
     n = len(indptr) - 1
     seen = np.full(n, -1, np.int32)
-    queue = np.empty(n, np.int32)
-    depth = np.empty(n, np.int32)
-    counts = np.zeros(stop - start, np.int64)
-    weights = np.zeros(stop - start)
-    nodes = np.empty(1024, np.int32)
-    hops = np.empty(1024, np.int32)
+    queue, depth = np.empty(n, np.int32), np.empty(n, np.int32)
+    counts, weights = np.zeros(stop - start, np.int64), np.zeros(stop - start)
+    nodes, hops = np.empty(1024, np.int32), np.empty(1024, np.int32)
     used = 0
     for row in range(start, stop):
         source = sources[row]
-        seen[source] = row
-        queue[0] = source
-        depth[0] = 0
-        head, tail, near = 0, 1, 1
-        while head < tail:
-            node, level = queue[head], depth[head]
-            head += 1
-            for e in range(indptr[node], indptr[node + 1]):
-                other = indices[e]
-                if seen[other] != row:
-                    seen[other] = row
-                    queue[tail] = other
-                    depth[tail] = level + 1
-                    tail += 1
-            if level == 0:
-                near = tail
+        near, tail = _search(indptr, indices, source, row, seen, queue, depth)
         far = tail - near
         wanted = min(far, max(least, int(np.ceil(share * far))))
         if wanted == 0:
             continue
-        counts[row - start] = wanted
-        weights[row - start] = far / wanted
+        counts[row - start], weights[row - start] = wanted, far / wanted
         if used + wanted > len(nodes):
-            size = max(2 * len(nodes), used + wanted)
-            more_nodes, more_hops = np.empty(size, np.int32), np.empty(size, np.int32)
-            more_nodes[:used] = nodes[:used]
-            more_hops[:used] = hops[:used]
-            nodes, hops = more_nodes, more_hops
+            more = np.empty(max(len(nodes), wanted), np.int32)
+            nodes, hops = np.concatenate((nodes, more)), np.concatenate((hops, more))
         for k in range(wanted):
             first = k * far // wanted
             width = (k + 1) * far // wanted - first
             at = near + first + _below(seed, source, k, width)
-            nodes[used] = queue[at]
-            hops[used] = depth[at]
+            nodes[used], hops[used] = queue[at], depth[at]
             used += 1
     return counts, weights, nodes[:used].copy(), hops[:used].copy()
 
@@ -159,21 +154,11 @@ def visits(indptr, indices, sources, counts):
     """Add to ``counts`` how often each node is met by searches from the sources."""
     n = len(indptr) - 1
     seen = np.full(n, -1, np.int32)
-    queue = np.empty(n, np.int32)
+    queue, depth = np.empty(n, np.int32), np.empty(n, np.int32)
     for row in range(len(sources)):
-        queue[0] = sources[row]
-        seen[queue[0]] = row
-        head, tail = 0, 1
-        while head < tail:
-            node = queue[head]
-            head += 1
-            for e in range(indptr[node], indptr[node + 1]):
-                other = indices[e]
-                if seen[other] != row:
-                    seen[other] = row
-                    counts[other] += 1
-                    queue[tail] = other
-                    tail += 1
+        _, tail = _search(indptr, indices, sources[row], row, seen, queue, depth)
+        for k in range(1, tail):
+            counts[queue[k]] += 1
 
 
 @njit(**OPTIONS)
@@ -223,23 +208,9 @@ def stress_of_pairs(X, alpha, last, tails, heads, hops, weights, start, stop, gr
 
 @njit(**OPTIONS)
 def ranking_of_rows(
-    X,
-    alpha,
-    last,
-    indptr,
-    indices,
-    sources,
-    near,
-    others,
-    other_weight,
-    arc_weight,
-    ranking_weight,
-    temperature,
-    start,
-    stop,
-    gradient,
-    parts,
-):
+    X, alpha, last, indptr, indices, sources, near, others, other_weight, arc_weight, ranking_weight,
+    temperature, start, stop, gradient, parts,
+):  # fmt: skip
     """The terms of arcs, for the sources ``start:stop``: their stress, each ``arc_weight``, and the cross-entropy.
 
     Adds to ``gradient``, and to ``parts``: stress, cross-entropy, derivative by alpha. Of the negatives of a source those
@@ -248,15 +219,13 @@ def ranking_of_rows(
     n_near, n_others = near.shape[1], others.shape[1]
     own = np.empty_like(X[0])
     negatives = np.empty(n_near + n_others, np.int64)
-    lengths = np.empty(n_near + n_others)
-    terms = np.empty(n_near + n_others)
+    lengths, terms = np.empty(n_near + n_others), np.empty(n_near + n_others)
     scale = ranking_weight / temperature
     log_weight = np.log(other_weight)
     for row in range(start, stop):
         source = sources[row]
         own[:] = 0
-        used = 0
-        least = np.inf
+        used, least = 0, np.inf
         for k in range(n_near + n_others):
             node = near[row, k] if k < n_near else others[row, k - n_near]
             if node < 0:
@@ -293,8 +262,7 @@ def ranking_of_rows(
             slope = pressure * terms[k] / total
             if slope > 1e-7 * scale / len(sources):  # less is lost beside the rest
                 parts[2] += _pull(X, alpha, last, source, negatives[k], lengths[k], -slope, own, gradient)
-        for k in range(len(own)):
-            gradient[source, k] += own[k]
+        gradient[source] += own
 
 
 @njit(**OPTIONS)
@@ -357,9 +325,7 @@ def nearest_strangers(
     """
     n_cells, size = len(centers), out.shape[1]
     seen = np.full(len(members), -1, np.int32)
-    nodes = np.empty(size, np.int64)
-    lengths = np.empty(size)
-    keys = np.empty(n_cells)
+    nodes, lengths, keys = np.empty(size, np.int64), np.empty(size), np.empty(n_cells)
     for k in range(start, stop):
         place = places[k]
         u = members[place]
@@ -383,8 +349,7 @@ def nearest_strangers(
             looked += cell_start[c + 1] - cell_start[c]
             if looked >= budget:
                 break
-        for j in range(size):
-            out[rows[k], j] = nodes[j]
+        out[rows[k]] = nodes
 
 
 @njit(**OPTIONS)

@@ -149,11 +149,13 @@ class DigraphEmbedding(BaseEstimator):
         graph = X if isinstance(X, Digraph) else as_digraph(X, weight=None)
         sources = _active_nodes(graph, int(self.n_components))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        n_pairs = self._pairs_per_node(graph.n_nodes)
+        n_pairs: Any = self.n_pairs
+        if n_pairs == "auto":
+            n_pairs = "all" if graph.n_nodes <= ALL_PAIRS else PAIRS_PER_NODE
         weights = float(self.ranking_weight), float(self.temperature)
         counts = None
         objective: RankedStress | SampledRankedStress
-        if n_pairs is None:
+        if n_pairs == "all":
             counts = hop_counts(graph, sources, self.n_jobs)
             objective = RankedStress(counts, sources, *weights, device=self.device, n_jobs=self.n_jobs)
         else:
@@ -206,11 +208,6 @@ class DigraphEmbedding(BaseEstimator):
         """Minus the distortion B, so that more is better."""
         return -self.scores(X).B
 
-    def _pairs_per_node(self, n: int) -> int | None:
-        if self.n_pairs == "auto":
-            return None if n <= ALL_PAIRS else PAIRS_PER_NODE
-        return None if self.n_pairs == "all" else int(self.n_pairs)
-
     def _check_parameters(self) -> None:
         for name in ("n_components", "max_iter"):
             check_count(name, getattr(self, name))
@@ -224,29 +221,21 @@ class DigraphEmbedding(BaseEstimator):
                 raise InputError(f"must be a number of at least {least:g}, got {value!r}.", argument=name)
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"must be above 0 seconds, got {self.time_limit!r}.", argument="time_limit")
-        if self.alpha != "auto" and not (
-            isinstance(self.alpha, Real) and 0 <= float(self.alpha) <= LARGEST_ALPHA
-        ):
-            raise InputError(
-                f"must be 'auto' or in [0, {LARGEST_ALPHA}], got {self.alpha!r}.", argument="alpha"
-            )
+        alpha = self.alpha
+        if alpha != "auto" and not (isinstance(alpha, Real) and 0 <= float(alpha) <= LARGEST_ALPHA):
+            raise InputError(f"must be 'auto' or in [0, {LARGEST_ALPHA}], got {alpha!r}.", argument="alpha")
         if torch.device(self.device).type == "cuda" and not torch.cuda.is_available():
             raise InputError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")
 
     def _keep(
         self, graph: Digraph, found: DigraphFit, sources: NDArray[Any], counts: NDArray[Any] | None
     ) -> None:
-        self.graph_ = graph
-        self.labels_ = graph.nodes
+        self.graph_, self.labels_, self.n_features_in_ = graph, graph.nodes, graph.n_nodes
         X = found.coordinates.cpu().numpy()
         self.embedding_, self.omega_ = upright(X, drift_vector(found.alpha, X.shape[1]))
-        self.alpha_ = found.alpha
-        self.objective_ = found.value
-        self.history_ = np.array(found.history)
-        self.n_iter_ = len(found.history)
-        self.n_evaluations_ = found.n_evaluations
+        self.alpha_, self.objective_, self.history_ = found.alpha, found.value, np.array(found.history)
+        self.n_iter_, self.n_evaluations_ = len(found.history), found.n_evaluations
         self.status_, self.message_ = found.status, found.message
-        self.n_features_in_ = graph.n_nodes
         stress, normalized, per_point = _fit_of_points(self.embedding_, self.omega_, sources, counts)
         columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
         self.result_ = Embedding(

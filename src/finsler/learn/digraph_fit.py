@@ -19,14 +19,16 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from finsler._runtime import Progress
 from finsler.learn.digraph_objective import RankedStress
 from finsler.learn.digraph_sampled import SampledRankedStress
 from finsler.learn.model import LARGEST_ALPHA, torch, torch_threads
 
+Objective = RankedStress | SampledRankedStress
 Function = Callable[[torch.Tensor], tuple[float, torch.Tensor]]
+Pairs = deque[tuple[torch.Tensor, torch.Tensor, float]]  # steps, changes of the gradient, and their products
 
 EDGE = 1 - 1e-9  # share of it that tanh can reach
 EXTRA_AXES = 5
@@ -34,8 +36,8 @@ STRONG_DRIFT_FROM = 5  # dimensions: with fewer, a drift that is strong from the
 WARM, SQUEEZE = 0.3, 0.3  # shares of the iterations; the rest is for the last stage
 RENEW_EVERY = 10  # iterations after which a sample of negatives follows the map
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
-# The line search of L-BFGS: least decrease, largest slope left, trials; and iterations over which tol is measured.
-SUFFICIENT_DECREASE, CURVATURE, MOST_TRIALS, PATIENCE = 1e-4, 0.9, 15, 10
+# L-BFGS: least decrease, largest slope left and trials of the line search; steps kept; iterations that tol is measured on.
+SUFFICIENT_DECREASE, CURVATURE, MOST_TRIALS, MEMORY, PATIENCE = 1e-4, 0.9, 15, 20, 10
 ENDINGS = {
     "converged": "The objective stopped falling.",
     "max_iter": "The iterations were used up; more may improve the map.",
@@ -45,41 +47,21 @@ ENDINGS = {
 
 
 def drift_schedule(n_components: int, alpha: float | None) -> tuple[float, ...]:
-    """Values of alpha on the way to ``alpha``, or to where it is set free (None).
-
-    Examples
-    --------
-    >>> drift_schedule(10, None), drift_schedule(10, 0.6), drift_schedule(2, None)
-    ((0.5, 0.9, 0.97), (0.5, 0.6, 0.6), (0.25, 0.5, 0.5))
-    """
+    """Values of alpha on the way to ``alpha``, or to where it is set free (None)."""
     values = (0.5, 0.9, 0.97) if n_components >= STRONG_DRIFT_FROM else (0.25, 0.5, 0.5)
     return values if alpha is None else tuple(min(value, alpha) for value in values)
 
 
 @dataclass
 class DigraphFit:
-    """A map of a digraph as it was found.
+    """A map of a digraph as it was found; the last axis is the one along which going up costs more."""
 
-    Attributes
-    ----------
-    coordinates : Tensor of shape (N, m)
-        Centered; the last axis is the one along which going up costs more.
-    alpha : float
-        Strength of the drift, 0 <= alpha < 1.
-    value : float
-        Objective.
-    history : list of float
-        Objective after each iteration; it rises where a stage changes the drift or presses axes flat.
-    n_evaluations : int
-        Evaluations of the objective.
-    status, message : str
-        How it ended.
-    """
-
-    coordinates: torch.Tensor
+    coordinates: torch.Tensor  # centered
     alpha: float
-    value: float
-    history: list[float]
+    value: float  # of the objective
+    history: list[
+        float
+    ]  # after each iteration; it rises where a stage changes the drift or presses axes flat
     n_evaluations: int
     status: str
     message: str
@@ -90,18 +72,15 @@ class _Run:
 
     def __init__(
         self,
-        objective: RankedStress | SampledRankedStress,
+        objective: Objective,
         start: torch.Tensor,
         max_iter: int,
         tol: float,
-        time_limit: float | None,
-        verbose: bool | int | str,
+        time_limit: Any,
+        verbose: Any,
     ):
-        self.objective = objective
-        self.X = start
-        self.alpha = 0.0
-        self.tol = tol
-        self.max_iter = max_iter
+        self.objective, self.X, self.alpha = objective, start, 0.0
+        self.max_iter, self.tol = max_iter, tol
         self.time_limit = math.inf if time_limit is None else time_limit
         self.began = time.perf_counter()
         self.history: list[float] = []
@@ -121,18 +100,19 @@ class _Run:
         ``penalty`` times their mean square.
         """
         n, m = self.X.shape
-        last = {"value": math.nan}
+        last = math.nan
 
         def split(z: torch.Tensor) -> tuple[torch.Tensor, float]:
             X = z[: n * m].view(n, m) * self.scale
             return X, (LARGEST_ALPHA * math.tanh(float(z[-1])) if free else self.alpha)
 
         def function(z: torch.Tensor) -> tuple[float, torch.Tensor]:
+            nonlocal last
             X, alpha = split(z)
             found = self.objective(X, alpha)
             self.n_evaluations += 1
-            last["value"] = found.value
-            value, gradient = found.value, found.gradient
+            last = value = found.value
+            gradient = found.gradient
             if flat:
                 value += penalty * float(X[:, :flat].square().sum()) / n
                 gradient[:, :flat] += 2 * penalty / n * X[:, :flat]
@@ -142,39 +122,23 @@ class _Run:
             slope = found.alpha_gradient * (LARGEST_ALPHA - alpha * alpha / LARGEST_ALPHA)
             return value, torch.cat([gradient, gradient.new_tensor([slope])])
 
-        def callback(_: int, __: float, z: torch.Tensor) -> bool:
+        def callback(_: float, z: torch.Tensor) -> bool:
             self.X, self.alpha = split(z)  # an interrupt keeps what was accepted last
-            self.history.append(last["value"])
-            self.progress.update(
-                f"iteration {len(self.history)} of {self.max_iter}, objective {last['value']:.5f}, "
-                f"alpha {self.alpha:.3f}"
-            )
+            self.history.append(last)
+            done = f"iteration {len(self.history)} of {self.max_iter}"
+            self.progress.update(f"{done}, objective {last:.5f}, alpha {self.alpha:.3f}")
             return self.seconds() > until * self.time_limit
+
+        def renew(iteration: int, z: torch.Tensor) -> bool:
+            return iteration % RENEW_EVERY == 0 and self.objective.renew(*split(z))
 
         z = (self.X / self.scale).reshape(-1)
         if free:
             t = math.atanh(max(-EDGE, min(self.alpha / LARGEST_ALPHA, EDGE)))
             z = torch.cat([z, z.new_tensor([t])])
         left = max(0, round(until * self.max_iter) - len(self.history))
-        return minimize(
-            function, z, max_iter=left, tol=self.tol, callback=callback, renew=self._renew(split)
-        ).converged
-
-    def _renew(
-        self, split: Callable[[torch.Tensor], tuple[torch.Tensor, float]]
-    ) -> Callable[[int, torch.Tensor], bool] | None:
-        """What keeps an objective of sampled pairs up to date."""
-        objective = self.objective
-        if isinstance(objective, RankedStress):
-            return None
-
-        def renew(iteration: int, z: torch.Tensor) -> bool:
-            if iteration % RENEW_EVERY:
-                return False
-            objective.renew(*split(z))
-            return True
-
-        return renew
+        found = minimize(function, z, max_iter=left, tol=self.tol, callback=callback, renew=renew)
+        return found.converged
 
     def turn(self, keep: int) -> None:
         """Turn the horizontal axes to principal ones, the narrowest first, so that the first can be pressed flat."""
@@ -184,7 +148,7 @@ class _Run:
 
 
 def fit_digraph(
-    objective: RankedStress | SampledRankedStress,
+    objective: Objective,
     n_components: int,
     *,
     alpha: float | None,
@@ -206,22 +170,17 @@ def fit_digraph(
     schedule, free = drift_schedule(n_components, alpha), alpha is None
     status = "interrupted"
     try:
-        with torch_threads(
-            1
-        ):  # blocks run side by side in threads of their own; torch's would wait for each other
+        with torch_threads(1):  # blocks run in threads of their own; torch's would wait for each other
             for k, value in enumerate(schedule):
                 run.alpha = value
                 run.stage(WARM * (k + 1) / len(schedule))
             if alpha is not None:
                 run.alpha = alpha
             run.turn(lifted)
+            early = free and n_components >= STRONG_DRIFT_FROM
             for k, penalty in enumerate(PENALTIES):
-                run.stage(
-                    WARM + SQUEEZE * (k + 1) / len(PENALTIES),
-                    free=free and n_components >= STRONG_DRIFT_FROM,
-                    flat=extra,
-                    penalty=penalty,
-                )
+                until = WARM + SQUEEZE * (k + 1) / len(PENALTIES)
+                run.stage(until, free=early, flat=extra, penalty=penalty)
             run.X = run.X[:, extra:]
             status = "converged" if run.stage(1.0, free=free) else "max_iter"
             if run.seconds() > run.time_limit:
@@ -238,12 +197,10 @@ def fit_digraph(
 
 
 class Minimum(NamedTuple):
-    """Best point found, function there, iterations, evaluations, and whether the function stopped falling."""
+    """Best point found, function there, and whether the function stopped falling."""
 
     point: torch.Tensor
     value: float
-    n_iter: int
-    n_evaluations: int
     converged: bool
 
 
@@ -252,63 +209,38 @@ def minimize(
     start: torch.Tensor,
     *,
     max_iter: int,
-    tol: float = 1e-6,
-    memory: int = 20,
-    callback: Callable[[int, float, torch.Tensor], bool] | None = None,
-    renew: Callable[[int, torch.Tensor], bool] | None = None,
+    tol: float,
+    callback: Callable[[float, torch.Tensor], bool] = lambda _, __: False,
+    renew: Callable[[int, torch.Tensor], bool] = lambda _, __: False,
 ) -> Minimum:
-    """Minimize a smooth function of a vector by L-BFGS, on any device.
+    """Minimize a smooth function of a vector, which returns its value and gradient, by L-BFGS, on any device.
 
     Nocedal and Wright, Numerical Optimization, algorithm 7.4; the line search finds a step with the weak Wolfe conditions
     by bisection (Lewis and Overton, 2013), which also copes with the kinks of distances at coincident points. It is here,
-    and not torch's own, because it can be stopped after any iteration with the best point so far and counts evaluations.
+    and not torch's own, because it can be stopped after any iteration with the best point so far.
 
-    Parameters
-    ----------
-    function : callable
-        Takes a vector, returns the value and the gradient.
-    start : Tensor of shape (n,)
-        First point; it is not changed.
-    max_iter : int
-        Iterations at most.
-    tol : float
-        Ends when ten iterations together lower the value by less than ``10 tol`` of itself.
-    memory : int
-        Pairs of steps and changes of the gradient that are kept.
-    callback : callable, optional
-        Called after each iteration with its number, the value and the point; True ends the minimization.
-    renew : callable, optional
-        Called with the number of an iteration and the point before it begins. True says that the function has become a
-        slightly different one: it is evaluated anew, and what is known of its curvature is kept.
-
-    Examples
-    --------
-    >>> found = minimize(lambda x: (float(x @ x), 2 * x), torch.ones(3), max_iter=20)
-    >>> found.value < 1e-6
-    True
+    It ends when ten iterations together lower the value by less than ``10 tol`` of itself, or if ``callback``, called
+    after each iteration with the value and the point, returns True. ``renew`` is called with the number of an iteration
+    and the point before it begins; True says that the function has become a slightly different one: it is evaluated
+    anew, and what is known of its curvature is kept.
     """
     x = start.clone()
     value, gradient = function(x)
-    pairs: deque[tuple[torch.Tensor, torch.Tensor, float]] = deque(maxlen=memory)
+    pairs: Pairs = deque(maxlen=MEMORY)
     values = [value]
-    evaluations, iteration = 1, 0
+    iteration = 0
     while iteration < max_iter:
-        if renew is not None and renew(iteration, x):
+        if renew(iteration, x):
             value, gradient = function(x)
             values = [value]
-            evaluations += 1
         direction = _direction(gradient, pairs)
         slope = float(gradient @ direction)
-        if not slope < 0:
-            if not pairs:
-                return Minimum(x, value, iteration, evaluations, True)  # the gradient is zero
-            pairs.clear()
-            continue
-        step, new_value, new_gradient, trials = _search(function, x, value, direction, slope)
-        evaluations += trials
+        step, new_value, new_gradient = 0.0, math.inf, gradient
+        if slope < 0:
+            step, new_value, new_gradient = _search(function, x, value, direction, slope)
         if not new_value < value:
             if not pairs:
-                return Minimum(x, value, iteration, evaluations, True)
+                return Minimum(x, value, True)
             pairs.clear()  # once more along the gradient before giving up
             continue
         moved, change = step * direction, new_gradient - gradient
@@ -318,16 +250,14 @@ def minimize(
         x, value, gradient = x + moved, new_value, new_gradient
         values.append(value)
         iteration += 1
-        if callback is not None and callback(iteration, value, x):
-            return Minimum(x, value, iteration, evaluations, False)
+        if callback(value, x):
+            return Minimum(x, value, False)
         if len(values) > PATIENCE and values[-1 - PATIENCE] - value < PATIENCE * tol * abs(value):
-            return Minimum(x, value, iteration, evaluations, True)
-    return Minimum(x, value, iteration, evaluations, False)
+            return Minimum(x, value, True)
+    return Minimum(x, value, False)
 
 
-def _direction(
-    gradient: torch.Tensor, pairs: deque[tuple[torch.Tensor, torch.Tensor, float]]
-) -> torch.Tensor:
+def _direction(gradient: torch.Tensor, pairs: Pairs) -> torch.Tensor:
     """Minus the inverse Hessian, as the pairs show it, times the gradient."""
     if not pairs:
         # The first step moves coordinates by 0.1 in the mean: function and scale are unknown yet.
@@ -347,18 +277,12 @@ def _direction(
 
 
 def _search(
-    function: Function,
-    x: torch.Tensor,
-    value: float,
-    direction: torch.Tensor,
-    slope: float,
-) -> tuple[float, float, torch.Tensor, int]:
+    function: Function, x: torch.Tensor, value: float, direction: torch.Tensor, slope: float
+) -> tuple[float, float, torch.Tensor]:
     """Step with the weak Wolfe conditions: doubled or bisected until it decreases enough and is not too short."""
-    low, high, step = 0.0, float("inf"), 1.0
-    best = (0.0, float("inf"), torch.zeros_like(x))
-    trials = 0
-    while trials < MOST_TRIALS:
-        trials += 1
+    low, high, step = 0.0, math.inf, 1.0
+    best = (0.0, math.inf, x)
+    for _ in range(MOST_TRIALS):
         new_value, new_gradient = function(x + step * direction)
         if not new_value <= value + SUFFICIENT_DECREASE * step * slope:  # NaN counts as too far
             high = step
@@ -367,5 +291,5 @@ def _search(
             if float(new_gradient @ direction) >= CURVATURE * slope:
                 break
             low = step
-        step = (low + high) / 2 if high < float("inf") else 2 * step
-    return *best, trials
+        step = (low + high) / 2 if high < math.inf else 2 * step
+    return best

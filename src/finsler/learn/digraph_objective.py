@@ -65,12 +65,9 @@ class Rows(NamedTuple):
 
 
 def hop_counts(graph: Digraph, sources: NDArray[Any], n_jobs: int | None = None) -> NDArray[Any]:
-    """Arcs on the shortest paths from each source to every node, as small integers.
+    """Arcs on the shortest paths from each source to every node: uint8, or int16 if a path has more than 254 arcs.
 
-    Returns
-    -------
-    ndarray of shape (n_sources, N) of uint8, or of int16 if a path has more than 254 arcs
-        The largest number of the type stands for "unreachable".
+    The largest number of the type stands for "unreachable".
     """
     n = graph.n_nodes
     require_memory(
@@ -96,33 +93,10 @@ def hop_counts(graph: Digraph, sources: NDArray[Any], n_jobs: int | None = None)
 
 
 class RankedStress:
-    """The objective, evaluated block by block.
+    """The objective over all pairs, evaluated block by block.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_sources, N)
-        From `hop_counts`.
-    sources : ndarray of n_sources integers
-        Node of each row; each has at least one out-neighbor.
-    ranking_weight, temperature : float
-        Lambda and tau.
-    device : str
-        Where to compute.
-    dtype : torch.dtype
-        Of the blocks. In float32 the product form of distances leaves errors of about 1e-6 of the extent of the map.
-    n_jobs : int, optional
-        Threads; the result does not depend on them.
-    block_rows : int, optional
-        Rows in a block.
-
-    Examples
-    --------
-    Two nodes, one arc: the map is true to it, and there is no other node to rank.
-
-    >>> counts = np.array([[0, 1]], dtype=np.uint8)
-    >>> F = RankedStress(counts, np.array([0]), 0.1, 0.1)
-    >>> round(F(torch.tensor([[0.0, 0.0], [0.0, 1.0]]), 0.5).value, 6)
-    0.25
+    ``counts`` are the `hop_counts` of the sources, each of which has at least one out-neighbor. In float32 the product
+    form of distances leaves errors of about 1e-6 of the extent of the map. The result does not depend on the threads.
     """
 
     def __init__(
@@ -135,12 +109,9 @@ class RankedStress:
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
         n_jobs: int | None = None,
-        block_rows: int | None = None,
     ):
-        self.n_nodes = counts.shape[1]
-        self.n_sources = len(sources)
-        self.ranking_weight = ranking_weight
-        self.temperature = temperature
+        self.n_nodes, self.n_sources = counts.shape[1], len(sources)
+        self.ranking_weight, self.temperature = ranking_weight, temperature
         self.device = torch.device(device)
         self.dtype = dtype
         self.n_jobs = n_jobs if self.device.type == "cpu" else 1
@@ -149,7 +120,7 @@ class RankedStress:
         self.n_reachable = max(1, int(np.count_nonzero((counts > 0) & (counts < far))))
         self.dense = self.n_reachable > SPARSE * counts.size
         pairs = CPU_PAIRS if self.device.type == "cpu" else GPU_PAIRS
-        step = min(block_rows or max(1, pairs // self.n_nodes), self.n_sources)
+        step = min(max(1, pairs // self.n_nodes), self.n_sources)
         self._block_shape = (step, self.n_nodes)
         self.blocks = [
             self._rows(counts[s : s + step], sources[s : s + step], far)
@@ -189,6 +160,10 @@ class RankedStress:
             ranked.index_add_(0, rows.sources[rows.arc_rows], rows.arc_weights.double())
         return 2 / self.n_reachable * stress + self.ranking_weight / self.temperature * ranked
 
+    def renew(self, X: torch.Tensor, alpha: float) -> bool:
+        """Say that nothing has changed: all pairs are there, wherever the map moves."""
+        return False
+
     def __call__(self, X: torch.Tensor, alpha: float) -> Evaluation:
         """Evaluate at a map of shape (N, m)."""
         X = X.to(self.device, torch.float64)
@@ -197,7 +172,6 @@ class RankedStress:
         squares = (points * points).sum(1, keepdim=True)
         ones = torch.ones_like(squares)
         shared = _Shared(
-            alpha=alpha,
             points=points,
             squares=squares,
             right=torch.cat([points, ones, squares], 1).T.contiguous(),
@@ -292,7 +266,6 @@ class RankedStress:
 class _Shared(NamedTuple):
     """What all blocks need of the map."""
 
-    alpha: float
     points: torch.Tensor
     squares: torch.Tensor
     right: torch.Tensor  # such that [-2 x, |x|^2, 1] times it is |x - y|^2

@@ -40,37 +40,8 @@ TILE = 8192  # nodes along a side of a tile of pairs
 class SampledRankedStress:
     """The objective over a sample of pairs, with the interface of `finsler.learn.digraph_objective.RankedStress`.
 
-    Parameters
-    ----------
-    graph : Digraph
-        The graph.
-    sources : ndarray of integers
-        Nodes with out-neighbors.
-    ranking_weight, temperature : float
-        Lambda and tau.
-    n_pairs : int
-        Sampled pairs of a node, in the mean.
-    seed : int
-        Of all that is drawn.
-    n_jobs : int, optional
-        Threads; the result does not depend on them.
-    near, others : int
-        Negatives of a node: the nearest ones, and random ones.
-    dtype : type
-        Of coordinates and gradients.
-    verbose : bool, int or "auto"
-        Progress line of the search.
-
-    Examples
-    --------
-    Small graphs are sampled whole:
-
-    >>> from finsler.graphs.digraph import as_digraph
-    >>> path = as_digraph(([0, 1, 2], [1, 2, 3]))
-    >>> F = SampledRankedStress(path, np.array([0, 1, 2]), 0.0, 0.1, n_pairs=3)
-    >>> heights = torch.tensor([[3.0], [2.0], [1.0], [0.0]])
-    >>> round(F(heights, 0.5).distortion, 4)  # all distances are half of what they should be
-    0.4167
+    ``n_pairs`` are the sampled pairs of a node in the mean; ``near`` and ``others`` its negatives, the nearest and random
+    ones. The result does not depend on the threads.
     """
 
     def __init__(
@@ -90,9 +61,7 @@ class SampledRankedStress:
     ):
         self.n_nodes = graph.n_nodes
         self.ranking_weight, self.temperature = ranking_weight, temperature
-        self.device = torch.device("cpu")
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+        self.device, self.dtype, self.n_jobs = torch.device("cpu"), dtype, n_jobs
         self._random = np.random.default_rng(seed)
         self._order_nodes(graph, sources)
         self._draw_pairs(n_pairs, verbose)
@@ -168,17 +137,17 @@ class SampledRankedStress:
         points[:, :m] = (rows - rows.mean(axis=0))[self.order]
         return points
 
-    def renew(self, X: torch.Tensor, alpha: float) -> None:
-        """Look for the nearest negatives on the map as it is, and draw the others anew."""
+    def renew(self, X: torch.Tensor, alpha: float) -> bool:
+        """Look for the nearest negatives on the map as it is, and draw the others anew; True, as this changes it."""
         points, last = self._points(X), X.shape[1] - 1
         n_cells = int(CELLS * math.sqrt(self.n_nodes))
         centers = points[self._random.choice(self.n_nodes, n_cells, replace=False)]
         cells = np.empty(self.n_nodes, dtype=np.int32)
-        map_blocks(
-            lambda _, start, stop: kernels.assign(points, centers, start, stop, cells),
-            _groups(self.n_nodes),
-            self.n_jobs,
-        )
+
+        def assign(_: int, start: int, stop: int) -> None:
+            kernels.assign(points, centers, start, stop, cells)
+
+        map_blocks(assign, _groups(self.n_nodes), self.n_jobs)
         members = np.argsort(cells, kind="stable").astype(np.int32)
         cells = cells[members]
         points[:] = points[members]
@@ -190,7 +159,6 @@ class SampledRankedStress:
         places = np.flatnonzero(rows >= 0)
         rows = rows[places]
         cell_start = np.concatenate([[0], np.cumsum(sizes)])
-
         looks = max(LEAST_LOOKS, int(LOOKS * self.n_nodes))
 
         def look(_: int, start: int, stop: int) -> None:
@@ -201,6 +169,7 @@ class SampledRankedStress:
 
         map_blocks(look, _groups(len(places)), self.n_jobs)
         self._draw_others()
+        return True
 
     def node_curvature(self) -> torch.Tensor:
         """Curvature of the objective that each node contributes, roughly: how many terms hold it, and how tightly."""
