@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 
-from finsler.data.readers import fast
+from finsler.data import fast_text
 from finsler.data.tables import read_table
 
 
@@ -38,11 +38,11 @@ def write_edges(path, n):
 
 
 def without_packages(read):
-    parsers, fast.PARSERS = fast.PARSERS, {}
+    parsers, fast_text.PARSERS = fast_text.PARSERS, {}
     try:
         return read()
     finally:
-        fast.PARSERS = parsers
+        fast_text.PARSERS = parsers
 
 
 def main():

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from finsler.data.matrix import as_dissimilarities
-from finsler.data.memmap import MemmapDissimilarities
+from finsler.data.matrix import MemmapDissimilarities, as_dissimilarities
 from finsler.geometry.stress import axes_first
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.memmap import MemmapPanels

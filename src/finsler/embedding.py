@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
-from finsler.data.labels import LabelIndex, plain_label
-from finsler.data.matrix import Dissimilarities, check_columns
+from finsler.data.labels import LabelIndex, check_columns, plain_label
+from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distances

@@ -1,6 +1,7 @@
 """`finsler.data.similarities` against plain loops, examples worked by hand, and real counts."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,14 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.data.similarities import dissimilarities_from, gravity, linear, rank, transition
+from finsler.data.similarities import dissimilarities_from
 
 from helpers import flows, real_file
 
 TRANSFORMS = ["gravity", "transition", "rank", "linear"]
+gravity, transition, rank, linear = (
+    partial(dissimilarities_from, transform=name, zeros="keep") for name in TRANSFORMS
+)
 
 
 def random_counts(seed=0, n=7, zero=0.2):
@@ -49,7 +53,7 @@ def slow(counts, transform, **options):
             elif transform == "rank":
                 more = sum(counts[i][k] > s for k in others[i])
                 same = sum(counts[i][k] == s for k in others[i])
-                D[i, j] = (more + (same + 1) / 2) / ((n - 1) if options.get("scaled") else 1)
+                D[i, j] = more + (same + 1) / 2
             elif options.get("diagonal") == "use":
                 D[i, j] = 1 - s / counts[i][i]
             else:
@@ -63,7 +67,6 @@ OPTIONS = [
     ("transition", {}),
     ("transition", {"diagonal": "use"}),
     ("rank", {}),
-    ("rank", {"scaled": True}),
     ("linear", {}),
     ("linear", {"diagonal": "use"}),
 ]
@@ -76,8 +79,6 @@ def test_against_loops(transform, options):
         expected = slow(counts, transform, **options)
         found = dissimilarities_from(counts, transform=transform, zeros="keep", **options)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
-        function = {"gravity": gravity, "transition": transition, "rank": rank, "linear": linear}[transform]
-        np.testing.assert_array_equal(function(counts, **options), found)
 
         zero = (counts == 0) & ~np.eye(len(counts), dtype=bool)
         assert zero.any()
@@ -139,7 +140,6 @@ def test_ranks_by_hand():
         [1, 2, 3, 4, 0],
     ]
     np.testing.assert_array_equal(rank(counts), expected)
-    np.testing.assert_array_equal(rank(counts, scaled=True), np.array(expected) / 4)
     missing = dissimilarities_from(counts, transform="rank")
     assert np.isnan(missing[0, 4])
     np.testing.assert_array_equal(missing[3], [np.nan, np.nan, 1, 0, np.nan])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finsler.data.readers import fast
+from finsler.data import fast_text
 from finsler.data.tables import parse_where, read_table, rows_where
 from finsler.errors import InputError
 
@@ -177,11 +177,11 @@ def test_matrices_survive(labels, delimiter, quickly, random):
     ]
     quote = '"' if any(delimiter in label for label in labels) else ""
     content = "\n".join(delimiter.join(f"{quote}{cell}{quote}" for cell in line) for line in lines)
-    old = fast.LOADED
-    fast.LOADED = 0 if quickly else old
+    old = fast_text.LOADED
+    fast_text.LOADED = 0 if quickly else old
     try:
         found = table(content)
     finally:
-        fast.LOADED = old
+        fast_text.LOADED = old
     assert (found.kind, found.labels) == ("matrix", labels)
     np.testing.assert_array_equal(found.values, values)

@@ -76,15 +76,7 @@ class LongColumns(NamedTuple):
 
 
 def find_ends(names: Iterable[Any], *, letters: bool = True) -> tuple[int, int] | None:
-    """Find the columns of both ends by their names; single letters (i and j) only with `letters`.
-
-    Examples
-    --------
-    >>> find_ends(["year", "ISO_o", "ISO_d", "trade"])
-    (1, 2)
-    >>> find_ends(["a", "b"]) is None
-    True
-    """
+    """Find the columns of both ends by their names; single letters (i and j) only with `letters`."""
     known = [canonical(name) for name in names]
     pairs = [pair for pair in ENDS if {*pair} <= {*known} and (letters or len(pair[0]) > 1)]
     words = [pair for pair in ENDS if min(map(len, pair)) > 1]
@@ -104,22 +96,11 @@ def choose_columns(
     similarity: bool = False,
     word: str = "value",
 ) -> LongColumns:
-    """Choose the columns of a long table: source, target and value.
+    """Choose the columns of a long table by name or position; names that are known, else the first three, by default.
 
-    Parameters
-    ----------
-    names : sequence
-        Names of the columns, or their numbers.
-    source, target : name or position, optional
-        By default columns with names that are known, else the first two of up to three.
-    value : name, position, None or "auto"
-        None counts every row as one. "auto" takes the column called weight, else the one with a name that is known,
-        else the third of three.
-    similarity : bool
-        Whether values are flows or similarities. If not, a column with the name of a flow is only taken where `value`
-        names it.
-    word : {"value", "weight"}
-        What the caller calls `value`, for messages.
+    `value` of None counts every row as one; "auto" takes the column called weight, else the one with a name that is
+    known, else the third of three. Unless values are a `similarity`, a column with the name of a flow is only taken where
+    `value` names it. `word` is what the caller calls `value`, for messages.
 
     Examples
     --------

@@ -12,42 +12,31 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from finsler.data.columns import find_ends, find_vectors
-from finsler.data.readers import MISSING
-from finsler.data.readers.text import is_number, number_share, table_width
+from finsler.data.fast_text import MISSING
+from finsler.data.text import is_number, number_share, table_width
 from finsler.errors import InputError
 
 Array = NDArray[Any]
 
 FEW_PLACES = 10  # among which short steps and long ways cannot be told apart
 STEPS = 2.0  # values that ways along arcs are longer than arcs
+# What is said when it was decided, and how to decide otherwise.
+TAKEN_FOR = {
+    "pairs": "Taken for measured pairs; if these are roads between neighbors, kind='edges'.",
+    "edges": "Taken for arcs that ways follow; if these are measured pairs, kind='pairs'.",
+}
 _SOURCES, _WORK = 16, 4_000_000  # places that ways are followed from, and pairs that are looked at in all
 
 
 def detect(rows: Sequence[Sequence[str]], n_rows: int | None = None, name: str = "the table") -> str:
-    """Tell what a table is from its first rows and the number of all.
+    """Tell what a table is from its first rows and the number of all: "matrix", "points" or "long", one row per arc or pair.
 
-    Parameters
-    ----------
-    rows : sequence of rows of cells
-        The first rows.
-    n_rows : int, optional
-        How many there are; as many as given by default.
-    name : str
-        What to call it if it is nothing known.
-
-    Returns
-    -------
-    {"matrix", "long", "points"}
-        "long" is one row per arc or pair; :func:`arcs_or_pairs` tells which.
+    :func:`arcs_or_pairs` tells which. `name` is what messages call it.
 
     Examples
     --------
-    >>> detect([["from", "to", "km"], ["a", "b", "3"]])
-    'long'
-    >>> detect([["x", "y", "u", "v"], ["0", "0", "1", "0"]])
-    'points'
-    >>> detect([["", "a", "b"], ["a", "0", "1"], ["b", "2", "0"]])
-    'matrix'
+    >>> detect([["from", "to", "km"], ["a", "b", "3"]]), detect([["x", "y", "u", "v"], ["0", "0", "1", "0"]])
+    ('long', 'points')
     """
     total = len(rows) if n_rows is None else n_rows
     top, width = list(rows[0]), table_width(rows)
@@ -120,75 +109,30 @@ def long_header(top: list[str], rows: list[list[str]]) -> bool:
     return any(all(is_number(cell, blank=False) for cell in column) for column in zip(*rows, strict=False))
 
 
-class LongKind(NamedTuple):
-    """What a long table was taken for, and why.
-
-    Attributes
-    ----------
-    kind : {"pairs", "edges"}
-    n_places, n_pairs : int
-        Places that occur, and different ordered pairs of two of them.
-    share : float
-        Of all ordered pairs, how many are there.
-    steps : float
-        Length of a typical way along them, in typical values; NaN where it was not asked for.
-    """
-
-    kind: str
-    n_places: int
-    n_pairs: int
-    share: float
-    steps: float = np.nan
-
-    def sentence(self) -> str:
-        """Say what was decided, and how to decide otherwise."""
-        if self.kind == "pairs":
-            return "Taken for measured pairs; if these are roads between neighbors, kind='edges'."
-        return "Taken for arcs that ways follow; if these are measured pairs, kind='pairs'."
-
-
-def arcs_or_pairs(source: Array, target: Array, values: Array, n_places: int) -> LongKind:
-    """Tell arcs of a graph, along which ways lead, from measured pairs, of which the others are missing.
+def arcs_or_pairs(source: Array, target: Array, values: Array, n_places: int) -> str:
+    """Tell arcs of a graph ("edges"), along which ways lead, from measured "pairs", of which the others are missing.
 
     They are pairs if more than half of all ordered pairs are there. Otherwise the lengths of shortest ways along them
     tell. Measured pairs reach across the map: by the triangle inequality no way through other pairs is much shorter,
     and few are much longer than a typical value. Arcs lead to neighbors, so that typical ways take many of them: they
     are arcs if the median way is at least twice as long as the median value, and if there are fewer than ten places.
-
-    Parameters
-    ----------
-    source, target : ndarray of int
-        Places of each row, from 0.
-    values : ndarray
-        NaN where missing.
-    n_places : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ring = np.arange(20)
-    >>> arcs_or_pairs(ring, (ring + 1) % 20, np.ones(20), 20).kind
-    'edges'
-    >>> both = np.array([(i, j) for i in range(5) for j in range(5) if i != j])
-    >>> arcs_or_pairs(*both.T, np.ones(20), 5).kind
-    'pairs'
+    Places are numbered from 0; values are NaN where missing.
     """
     proper = (source != target) & (values >= 0) & np.isfinite(values)
     key, first = np.unique(source[proper] * n_places + target[proper], return_index=True)
     share = len(key) / max(1, n_places * (n_places - 1))
     if share > 0.5:
-        return LongKind("pairs", n_places, len(key), share)
+        return "pairs"
     if n_places < FEW_PLACES or not len(key):
-        return LongKind("edges", n_places, len(key), share)
+        return "edges"
     lengths = values[proper][first]
     lengths = np.maximum(lengths / (np.median(lengths) or 1.0), 1e-6)  # a graph of scipy's takes 0 for no arc
     graph = csr_array((lengths, (key // n_places, key % n_places)), shape=(n_places, n_places))
     starts = np.unique(key // n_places)
     n_starts = min(len(starts), _SOURCES, max(2, _WORK // len(key)))
     ways = dijkstra(graph, indices=starts[np.linspace(0, len(starts) - 1, n_starts).astype(int)])
-    ways = ways[(ways > 0) & np.isfinite(ways)]
-    steps = float(np.median(ways))
-    return LongKind("edges" if steps >= STEPS else "pairs", n_places, len(key), share, steps)
+    typical = np.median(ways[(ways > 0) & np.isfinite(ways)])
+    return "edges" if typical >= STEPS else "pairs"
 
 
 def _numbered(labels: Sequence[str]) -> bool:

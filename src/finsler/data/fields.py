@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
+from finsler.data.labels import point_labels
 from finsler.data.matrix import Array, as_float_array
 from finsler.errors import InputError
 from finsler.geometry.randers import check_randers, randers_norm, zermelo_metric
@@ -18,21 +19,13 @@ from finsler.geometry.randers import check_randers, randers_norm, zermelo_metric
 
 @dataclass(frozen=True, eq=False)
 class RandersField:
-    """Randers metric ``sqrt(u' M u) + omega.u`` at each of some points. Made by :func:`randers_field`.
+    """Randers metric ``sqrt(u' M u) + omega.u`` at each of some points. Made by :func:`randers_field`."""
 
-    Attributes
-    ----------
-    M : ndarray of shape (n, d, d), or None
-        Riemannian part; None is the identity.
-    omega : ndarray of shape (n, d), or None
-        Drift; None is zero.
-    everywhere : callable or None
-        ``everywhere(points)`` is the field at other points, if it is known there.
-    """
-
-    M: Array | None = None
-    omega: Array | None = None
-    everywhere: Callable[[Any], RandersField] | None = None
+    M: Array | None = None  #: Riemannian part, of shape (n, d, d); None is the identity.
+    omega: Array | None = None  #: Drift, of shape (n, d); None is zero.
+    everywhere: Callable[[Any], RandersField] | None = (
+        None  #: Gives the field at other points, if it is known there.
+    )
 
     def take(self, rows: NDArray[Any]) -> RandersField:
         """Field at some of the points."""
@@ -50,23 +43,16 @@ def randers_field(
 ) -> RandersField:
     """Check a field of metrics, given as a drift, a current or a metric, and evaluate it at the points.
 
-    The parameters are those of :func:`geodesic_distances`; without any of the three, lengths are Euclidean.
-
-    Examples
-    --------
-    >>> field = randers_field([[0.0, 0.0], [1.0, 0.0]], current=[0.5, 0.0], zermelo="first-order")
-    >>> field.omega
-    array([[-0.5, -0. ],
-           [-0.5, -0. ]])
+    The parameters are those of :func:`~finsler.graphs.neighbors.geodesic_distances`; without any of the three, lengths
+    are Euclidean.
     """
     X = as_points(points)
-    given = {
-        name: f for name, f in (("drift", drift), ("current", current), ("metric", metric)) if f is not None
-    }
+    fields = {"drift": drift, "current": current, "metric": metric}
+    given = [name for name, values in fields.items() if values is not None]
     if len(given) > 1:
         raise InputError(
-            f"Give one of drift, current and metric; found {' and '.join(given)}. A drift makes going along it costly, a "
-            "current makes it cheap, and metric=(M, omega) is the general case."
+            f"Give one of drift, current and metric; found {' and '.join(given)}. A drift makes going along it costly, "
+            "a current makes it cheap, and metric=(M, omega) is the general case."
         )
     if zermelo not in ("exact", "first-order"):
         raise InputError(f"zermelo must be 'exact' or 'first-order', got {zermelo!r}.")
@@ -146,8 +132,3 @@ def _at_points(values: Any, points: Any, X: Array, shape: tuple[int, ...], name:
     if bad.size:
         raise InputError(f"{name} is not finite at point {bad[0]} ({bad.size} of {n} points).")
     return array
-
-
-def point_labels(points: Any) -> list[Any] | None:
-    """Index of a DataFrame; None for anything else."""
-    return list(points.index) if hasattr(points, "index") and hasattr(points, "columns") else None

@@ -21,13 +21,7 @@ def plain_label(label: Any) -> Any:
 
 
 def suggestion(name: Any, known: Iterable[Any]) -> str:
-    """Up to three labels like this one, or that hold it, as a question; nothing if there is none.
-
-    Examples
-    --------
-    >>> suggestion("Londn", ["London", "Paris"])
-    " Did you mean 'London'?"
-    """
+    """Up to three labels like this one, or that hold it, as a question; nothing if there is none."""
     names = [str(label) for label in known]
     part = str(name).casefold()
     alike = names if len(names) <= MANY else [label for label in names if label[:1] == str(name)[:1]]
@@ -40,15 +34,7 @@ class LabelIndex:
     """Positions of points by their labels; without labels, the positions are the labels.
 
     Numpy's scalars are their Python equals, and ``True`` is not 1. A label that several points bear is an error only
-    when it is asked for.
-
-    Parameters
-    ----------
-    labels : sequence of length n, or None
-    n : int
-        Number of points.
-    what : str
-        What messages call a point.
+    when it is asked for. `what` is what messages call a point.
 
     Examples
     --------
@@ -182,3 +168,50 @@ class LabelIndex:
 
 def _is_integer(label: Any) -> bool:
     return isinstance(label, int) and not isinstance(label, bool)
+
+
+def point_labels(points: Any) -> list[Any] | None:
+    """Index of a DataFrame; None for anything else."""
+    return list(points.index) if hasattr(points, "index") and hasattr(points, "columns") else None
+
+
+def frame_labels(D: Any, name: str) -> list[Any] | None:
+    """Labels of a DataFrame, whose rows and columns must carry the same; None for anything else."""
+    index = point_labels(D)
+    if index is None:
+        return None
+    columns = list(D.columns)
+    if len(index) == len(columns) and index != columns:
+        if set(index) == set(columns):
+            raise InputError(
+                f"The rows and columns of {name} carry the same labels in different orders (first difference: row "
+                f"{_first_difference(index, columns)}). Reorder with {name}.loc[:, {name}.index]."
+            )
+        if list(map(str, index)) == list(map(str, columns)):
+            return index  # numbers in the index, their text in the header of a CSV file
+        if index == list(range(len(index))):
+            return columns  # a frame read without an index column
+        if columns == list(range(len(columns))):
+            return index
+        raise InputError(
+            f"The rows and columns of {name} carry different labels (first difference: row "
+            f"{_first_difference(index, columns)}). If the first column holds the labels, read it as the index."
+        )
+    return index
+
+
+def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
+    """Raise ``ValueError`` if a DataFrame's columns carry other labels than the points they stand for."""
+    if labels is None or not hasattr(values, "columns"):
+        return
+    columns = list(values.columns)
+    if len(columns) == len(labels) and list(map(str, columns)) != list(map(str, labels)):
+        raise InputError(
+            f"The columns of {name} are not the labels of the map in its order (first difference: "
+            f"{_first_difference(labels, columns)}). Reorder them."
+        )
+
+
+def _first_difference(index: list[Any], columns: list[Any]) -> str:
+    k = next(k for k in range(len(index)) if index[k] != columns[k])
+    return f"{k} is {index[k]!r}, column {k} is {columns[k]!r}"

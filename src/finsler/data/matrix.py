@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler._runtime import require_memory
-from finsler.data.labels import LabelIndex, plain_label
+from finsler._runtime import Progress, drop_pages, require_memory
+from finsler.data.labels import LabelIndex, frame_labels, plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.components import matrix_components
@@ -24,6 +24,7 @@ MISSING = ("raise", "mask", "hinge")  # what can be done with NaN and inf
 DIAGONAL_TOLERANCE = 1e-6
 # Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
 LARGEST = 1e120
+ROWS = 256  # of a matrix larger than memory, checked between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +60,8 @@ class Dissimilarities:
 
     def require_connected(self) -> None:
         """Raise ``ValueError`` if the pairs with a weight leave the points in several unconnected groups."""
-        if self.weights is None:
-            return
-        raise_if_unconnected(matrix_components(self.weights), self.name)
+        if self.weights is not None:
+            raise_if_unconnected(matrix_components(self.weights), self.name)
 
 
 def raise_if_unconnected(group: NDArray[np.intp], name: Callable[[int], str]) -> None:
@@ -128,9 +128,7 @@ def as_dissimilarities(
     matrix = as_float_array(D, name)
     check_square(matrix, name)
     own = np.diagonal(matrix)
-    void = np.flatnonzero(
-        own if diagonal == "ignore" else ~np.isfinite(own)
-    )  # NaN and inf mean nothing there
+    void = np.flatnonzero(own if diagonal == "ignore" else ~np.isfinite(own))  # these mean nothing there
     if void.size:
         matrix = matrix.copy()
         matrix[void, void] = 0
@@ -242,51 +240,9 @@ def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
 def _place(values: Any, place: tuple[int, ...]) -> str:
     """Row and column of an entry, with the labels of a DataFrame."""
     if hasattr(values, "columns") and hasattr(values, "index") and len(place) == 2:
-        return (
-            f"row {place[0]} ({values.index[place[0]]!r}), column {place[1]} ({values.columns[place[1]]!r})"
-        )
+        i, j = place
+        return f"row {i} ({values.index[i]!r}), column {j} ({values.columns[j]!r})"
     return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
-
-
-def frame_labels(D: Any, name: str) -> list[Any] | None:
-    """Labels of a DataFrame, whose rows and columns must carry the same; None for anything else."""
-    if not (hasattr(D, "index") and hasattr(D, "columns")):
-        return None
-    index, columns = list(D.index), list(D.columns)
-    if len(index) == len(columns) and index != columns:
-        if set(index) == set(columns):
-            raise InputError(
-                f"The rows and columns of {name} carry the same labels in different orders (first difference: row "
-                f"{_first_difference(index, columns)}). Reorder with {name}.loc[:, {name}.index]."
-            )
-        if list(map(str, index)) == list(map(str, columns)):
-            return index  # numbers in the index, their text in the header of a CSV file
-        if index == list(range(len(index))):
-            return columns  # a frame read without an index column
-        if columns == list(range(len(columns))):
-            return index
-        raise InputError(
-            f"The rows and columns of {name} carry different labels (first difference: row "
-            f"{_first_difference(index, columns)}). If the first column holds the labels, read it as the index."
-        )
-    return index
-
-
-def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
-    """Raise ``ValueError`` if a DataFrame's columns carry other labels than the points they stand for."""
-    if labels is None or not hasattr(values, "columns"):
-        return
-    columns = list(values.columns)
-    if len(columns) == len(labels) and list(map(str, columns)) != list(map(str, labels)):
-        raise InputError(
-            f"The columns of {name} are not the labels of the map in its order (first difference: "
-            f"{_first_difference(labels, columns)}). Reorder them."
-        )
-
-
-def _first_difference(index: list[Any], columns: list[Any]) -> str:
-    k = next(k for k in range(len(index)) if index[k] != columns[k])
-    return f"{k} is {index[k]!r}, column {k} is {columns[k]!r}"
 
 
 def _check_weights(weights: ArrayLike, shape: tuple[int, ...], index: LabelIndex) -> Array:
@@ -309,10 +265,7 @@ def _check_weights(weights: ArrayLike, shape: tuple[int, ...], index: LabelIndex
 
 
 def check_weight_rows(rows: Array, first: int, point: Callable[[int], str] = str) -> float:
-    """Check rows of weights, of which the first is that of point ``first``; return the largest off the diagonal.
-
-    ``point(i)`` is what error messages call point i.
-    """
+    """Check rows of weights, of which the first is that of point ``first``; return the largest off the diagonal."""
     largest = 0.0
     for i, row in enumerate(rows, start=first):
         bad = ~(np.isfinite(row) & (row >= 0))
@@ -366,11 +319,7 @@ def check_rows(
             unknown[i] = False  # an empty diagonal says nothing
             if missing == "raise" and unknown.any():
                 j = int(np.argmax(unknown))
-                what = (
-                    "nan, which stands for an empty cell"
-                    if np.isnan(row[j])
-                    else "inf, which stands for no way"
-                )
+                what = f"{row[j]}, which stands for {'an empty cell' if np.isnan(row[j]) else 'no way'}"
                 raise InputError(
                     f"{name} contains NaN or infinity: from {point(i)} to {point(j)} it is {what}. Pass missing='mask' to "
                     "leave such ways out (the ways back still count), missing='hinge' to keep infinite ones far, or fill "
@@ -413,3 +362,67 @@ def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], st
             "means nothing, set it to 0 (diagonal='ignore'); if these are counts or similarities, convert them "
             "(similarity='gravity', 'transition', 'rank' or 'linear')."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MemmapDissimilarities:
+    """A checked matrix as its owner keeps it, larger than memory. Make one with :func:`as_memmap_dissimilarities`."""
+
+    matrix: Any  #: From row to column; NaN is missing and inf unreachable.
+    weights: Any  #: Weight of each ordered pair; None means 1 for every pair that is known.
+    weighted: bool  #: Whether there are weights, or pairs that are not known.
+    unit: float  #: Largest weight.
+    far: float  #: How far unreachable pairs are at least; 0 if they do not count.
+
+
+def as_memmap_dissimilarities(
+    D: Any,
+    weights: Any = None,
+    *,
+    missing: str = "raise",
+    name: str = "D",
+    verbose: bool | int | str = "auto",
+) -> MemmapDissimilarities:
+    """Check a matrix row by row, in memory or mapped into it, without making another one of its size.
+
+    The arguments are those of :func:`as_dissimilarities`.
+    """
+    check_choice("missing", missing, MISSING)
+    for matrix, what in ((D, name), (weights, "weights")):
+        if matrix is not None and np.asarray(matrix).dtype.kind not in "biuf":
+            as_float_array(matrix[:1], what)  # says what is wrong with it
+            raise InputTypeError(f"{what} must hold numbers, got dtype {matrix.dtype}.")
+        if matrix is not None and (not matrix.dtype.isnative or matrix.dtype.itemsize > 8):
+            raise InputTypeError(
+                f"{what} has dtype {matrix.dtype.str}, which this machine's kernels cannot read where it is. Write it "
+                "again as float32 or float64, or raise memory_budget so that it is copied."
+            )
+    check_square(np.asarray(D), name)
+    if weights is not None and weights.shape != D.shape:
+        raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
+    progress = Progress("Checking the matrix", verbose)
+    rows, weight_rows = np.asarray(D), None if weights is None else np.asarray(weights)
+    n, unit, found = len(rows), 0.0, []
+    for k in range(0, n, ROWS):
+        w = None
+        if weight_rows is not None:
+            w = weight_rows[k : k + ROWS]
+            unit = max(unit, check_weight_rows(w, k))
+        found.append(check_rows(rows[k : k + ROWS], w, k, missing, name))
+        progress.update(f"{k} of {n} rows")
+        drop_pages(D)
+        drop_pages(weights)
+    progress.close(f"{n} rows")
+    weighted, far = gaps_found(found, weights is not None, missing, name)
+    return MemmapDissimilarities(D, weights, weighted, unit or 1.0, far)
+
+
+def gaps_found(found: list[RowsFound], has_weights: bool, missing: str, name: str) -> tuple[bool, float]:
+    """Whether there are weights or gaps, and how far unreachable pairs are at least, from the checks of all rows."""
+    check_whole(found, name)
+    n_unknown = sum(part.n_unknown for part in found)
+    far = 0.0
+    if missing == "hinge" and n_unknown:
+        far = max(part.farthest for part in found)
+        require_bound(far, name)
+    return has_weights or n_unknown > 0, far

@@ -42,19 +42,9 @@ def as_pairs(
     where: Any = None,
     encoding: str | None = None,
 ) -> Table:
-    """Take the three columns of a long table.
+    """Take the three columns of a long table: a frame of a package that narwhals knows, a dict of columns, a file, ...
 
-    Parameters
-    ----------
-    table : data frame, dict of columns, list of tuples, path of a file, or Table
-        A frame of pandas, polars, pyarrow or another package that narwhals knows. Tuples are (source, target, value).
-    source, target, value, similarity, where, encoding
-        As in :func:`~finsler.data.tables.read_table`.
-
-    Returns
-    -------
-    Table
-        Of kind "pairs".
+    Tuples are (source, target, value). The other arguments are those of :func:`~finsler.data.tables.read_table`.
 
     Examples
     --------
@@ -144,27 +134,11 @@ def pairs_to_dissimilarities(
 ) -> Dissimilarities:
     """Make a matrix of a long table of measured pairs. No paths: pairs that are not there are missing.
 
-    Parameters
-    ----------
-    table : data frame, dict of columns, list of tuples, path of a file, or Table
-        See :func:`as_pairs`.
-    similarity : {"gravity", "transition", "rank", "linear"}, optional
-        How values that are flows or similarities become dissimilarities; see `finsler.data.similarities`. A pair that
-        is not there then has the value zero.
-    zeros, diagonal
-        As in :func:`~finsler.data.similarities.from_similarities`. Without `similarity`, values of a place to itself are
-        left out, which is said, or refused if they are not 0 and `diagonal` is "check".
-    missing : {"mask", "raise", "hinge"}
-        As in :func:`~finsler.data.matrix.as_dissimilarities`.
-    aggregate : {"mean", "sum", "min", "max", "median", "first", "last"}, optional
-        How several values of one pair become one; by default they are refused.
-    **reading
-        Further options of :func:`as_pairs`: source, target, value, where, encoding.
-
-    Returns
-    -------
-    Dissimilarities
-        Places are sorted if all are integers, otherwise in the order in which they appear, row by row.
+    Places are sorted if all are integers, otherwise in the order in which they appear, row by row. With `similarity`, a
+    transform of `finsler.data.similarities`, values are flows or similarities, and a pair that is not there has the value
+    zero; `zeros` and `diagonal` are those of :func:`~finsler.data.similarities.from_similarities`. Without it, values of a
+    place to itself are left out, which is said, or refused if they are not 0 and `diagonal` is "check". `aggregate` tells
+    how several values of one pair become one; by default they are refused. `reading` goes to :func:`as_pairs`.
 
     Examples
     --------
@@ -173,8 +147,6 @@ def pairs_to_dissimilarities(
     array([[ 0.,  3., nan],
            [ 4.,  0.,  1.],
            [nan, nan,  0.]])
-    >>> data.provenance.n_missing
-    3
     """
     if aggregate is not None:
         check_choice("aggregate", aggregate, AGGREGATES)
@@ -224,15 +196,7 @@ def _merge(
 
 
 def place_codes(source: Array, target: Array) -> tuple[Array, list[Any]]:
-    """Position of both ends of each pair among the places, and the places.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> place_codes(np.array(["b", "a"]), np.array(["a", "c"]))
-    (array([[0, 1],
-           [1, 2]]), ['b', 'a', 'c'])
-    """
+    """Position of both ends of each pair among the places, and the places."""
     ends = np.stack([source, target], axis=1).ravel()  # row by row
     items = [plain_label(end) for end in ends]
     try:

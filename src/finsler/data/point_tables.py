@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from finsler.data.columns import LABELS
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import check_weight_rows
-from finsler.data.readers.text import is_number, read_text, require_file
 from finsler.data.tables import attribute, check_labels, read_table
+from finsler.data.text import is_number, read_text, require_file
 from finsler.errors import InputError
 
 Array = NDArray[Any]
@@ -28,24 +28,10 @@ Source = str | os.PathLike[str] | IO[bytes]
 def read_attributes(
     source: Source, labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
 ) -> dict[str, Array]:
-    r"""Read a table with a header and one row per point.
+    r"""Read a table with a header and one row per point: numbers if all cells of a column are, else text.
 
-    Parameters
-    ----------
-    source : path-like or binary file
-        A column label, name or id, else the first one, holds the labels.
-    labels : sequence or None
-        Labels of the points, in whose order the values are given; rows of other points are ignored. Without labels
-        there must be ``n`` rows, in the order of the points.
-    n : int
-        Number of points.
-    encoding : str, optional
-        If it is not UTF-8.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n,)
-        Columns by their names: numbers if all cells are, else text.
+    A column label, name or id, else the first one, holds the labels: values are given in the order of `labels`, rows of
+    other points are ignored. Without labels there must be ``n`` rows, in the order of the points.
 
     Examples
     --------
@@ -75,18 +61,9 @@ def read_attributes(
 def read_features(
     source: str | os.PathLike[str], labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
 ) -> Any:
-    """Read numbers about the points: a table, see :func:`read_attributes`, or an array with a row per point.
+    """Read numbers about the points, a row each: a table, see :func:`read_attributes`; or an array in their order.
 
-    Parameters
-    ----------
-    source : path-like
-        Text; ``.npy``; or ``.npz`` with a sparse matrix that scipy saved.
-    labels, n, encoding
-        As in :func:`read_attributes`; the rows of arrays are in the order of the points.
-
-    Returns
-    -------
-    ndarray or sparse matrix of shape (n, n_features)
+    Arrays are ``.npy``, or ``.npz`` with a sparse matrix that scipy saved.
     """
     path = Path(source)
     suffix = path.suffix.lower()
@@ -111,19 +88,7 @@ def read_features(
 def read_weights(
     source: Source, labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
 ) -> Array:
-    """Read a matrix with the weight of each ordered pair; its diagonal means nothing, and is 0.
-
-    Parameters
-    ----------
-    source : path-like or binary file
-        See :func:`~finsler.data.tables.read_table`.
-    labels : sequence or None
-        Labels of the points, in whose order the weights are given; without labels, in the order of the file.
-    n : int
-        Number of points.
-    encoding : str, optional
-        If it is not UTF-8.
-    """
+    """Read a matrix with the weight of each ordered pair, in the order of `labels`; its diagonal means nothing, and is 0."""
     table = read_table(source, "matrix", encoding=encoding)
     assert table.values is not None
     weights = table.values.copy()
@@ -154,17 +119,10 @@ def read_new_rows(
     *,
     encoding: str | None = None,
 ) -> NewRows:
-    r"""Read rows of new points: a column per point of the map, by its label.
+    r"""Read values from new points to those of a map, and back: a column per point of the map, by its label.
 
-    Parameters
-    ----------
-    to_fitted, from_fitted : path-like or binary file, or None
-        Values from the new points to those of the map, and back. A first column with other names than those of points
-        holds the labels of the rows. Columns without a header are all the points, in their order.
-    labels, n
-        Labels of the points, if they have any, and how many there are.
-    encoding : str, optional
-        If it is not UTF-8.
+    A first column with other names than those of points holds the labels of the rows. Columns without a header are all
+    the points, in their order.
 
     Examples
     --------
@@ -222,14 +180,7 @@ def _new_rows(source: Source, points: LabelIndex, encoding: str | None) -> tuple
 def read_label_pairs(
     source: Source, points: LabelIndex, *, encoding: str | None = None
 ) -> list[tuple[Any, Any]]:
-    r"""Read pairs of labels from the first two columns; a first row that names no points is a header.
-
-    Examples
-    --------
-    >>> import io
-    >>> read_label_pairs(io.BytesIO(b"from,to\n7,3\n"), LabelIndex([3, 7], 2))
-    [(7, 3)]
-    """
+    """Read pairs of labels from the first two columns; a first row that names no points is a header."""
     text = read_text(source, encoding)
     if text.width < 2:
         raise InputError(f"{text.name}: pairs need two columns, from and to.")

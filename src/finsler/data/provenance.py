@@ -13,43 +13,6 @@ SHOWN = 5  # labels that a sentence names
 class Provenance:
     """What was read, chosen, filled and left out.
 
-    Attributes
-    ----------
-    source : str
-        Name of the file, or kind of the object.
-    kind : {"", "matrix", "pairs", "edges", "points"}
-        What it was taken for.
-    columns : dict of str to str
-        Column or attribute by its role: ``{"source": "from", "target": "to", "value": "seconds"}``.
-    counts_arcs : bool
-        Whether every arc counts as one, for lack of lengths.
-    similarity : str
-        Transform by which flows or similarities became dissimilarities.
-    n_missing, n_unreachable : int
-        Ordered pairs without a value, and without a path.
-    policy : str
-        What was done with them: "mask", "hinge" or "largest".
-    left_out : tuple of labels
-        Points that are not on the map.
-    n_duplicates : int
-        Pairs or arcs that were given more than once.
-    aggregate : str
-        How those were made one.
-    n_self_loops : int
-        Arcs from a node to itself, dropped.
-    method : str
-        "dense" (all pairs) or "sparse" (arcs and pivots).
-    chosen : bool
-        Whether the method was chosen for the size of the data rather than asked for.
-    n_pivots : int
-        Pivots of a sparse map.
-    backend : {"", "memmap", "dask"}
-        Where the pairs were, if not in memory.
-    n_panels : int
-        Panels of rows in which they were read there.
-    remarks : tuple of str
-        Whatever else the user should know, in words.
-
     Examples
     --------
     >>> facts = Provenance("roads.graphml", "edges", {"value": "travel_time"}, left_out=("Z",))
@@ -57,24 +20,26 @@ class Provenance:
     The values are those of travel_time. 1 point was left out: 'Z'.
     """
 
-    source: str = ""
-    kind: str = ""
-    columns: dict[str, str] = field(default_factory=dict)
-    counts_arcs: bool = False
-    similarity: str = ""
-    n_missing: int = 0
-    n_unreachable: int = 0
-    policy: str = ""
-    left_out: tuple[Any, ...] = ()
-    n_duplicates: int = 0
-    aggregate: str = ""
-    n_self_loops: int = 0
-    method: str = ""
-    chosen: bool = False
-    n_pivots: int = 0
-    backend: str = ""
-    n_panels: int = 0
-    remarks: tuple[str, ...] = ()
+    source: str = ""  #: Name of the file, or kind of the object.
+    kind: str = ""  #: What it was taken for: matrix, pairs, edges, points.
+    columns: dict[str, str] = field(
+        default_factory=dict
+    )  #: Column by role: {"source": "from", "value": "seconds"}.
+    counts_arcs: bool = False  #: Whether every arc counts as one, for lack of lengths.
+    similarity: str = ""  #: Transform by which flows or similarities became dissimilarities.
+    n_missing: int = 0  #: Ordered pairs without a value.
+    n_unreachable: int = 0  #: Ordered pairs without a path.
+    policy: str = ""  #: What was done with them: "mask", "hinge" or "largest".
+    left_out: tuple[Any, ...] = ()  #: Labels of points that are not on the map.
+    n_duplicates: int = 0  #: Pairs or arcs that were given more than once.
+    aggregate: str = ""  #: How those were made one.
+    n_self_loops: int = 0  #: Arcs from a node to itself, dropped.
+    method: str = ""  #: "dense" (all pairs) or "sparse" (arcs and pivots).
+    chosen: bool = False  #: Whether the method was chosen for the size of the data rather than asked for.
+    n_pivots: int = 0  #: Pivots of a sparse map.
+    backend: str = ""  #: Where the pairs were, if not in memory: "memmap" or "dask".
+    n_panels: int = 0  #: Panels of rows in which they were read there.
+    remarks: tuple[str, ...] = ()  #: Whatever else the user should know, in words.
 
     def having(self, **changes: Any) -> Provenance:
         """Give the same facts with some changed; ``remarks`` and ``left_out`` are added to those that are there."""
@@ -129,23 +94,11 @@ class Provenance:
 
 
 def count(n: int, what: str) -> str:
-    """Count things in words.
-
-    Examples
-    --------
-    >>> count(1, "node"), count(2500, "node")
-    ('1 node', '2,500 nodes')
-    """
+    """Count things in words: 1 node, 2,500 nodes."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def listed(labels: Sequence[Any], shown: int = SHOWN) -> str:
-    """List the first few labels.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], 2)
-    "'a', 'b', ..."
-    """
+    """List the first few labels: 'a', 'b', ..."""
     names = [repr(label) if len(repr(label)) <= 40 else repr(label)[:37] + "..." for label in labels[:shown]]
     return ", ".join([*names, *(["..."] if len(labels) > shown else [])])

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,10 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.data.columns import choose_columns, find_column, point_columns
-from finsler.data.detection import MatrixLayout, arcs_or_pairs, detect, long_header, matrix_layout
+from finsler.data.detection import TAKEN_FOR, MatrixLayout, arcs_or_pairs, detect, long_header, matrix_layout
 from finsler.data.provenance import Provenance, count
-from finsler.data.readers.arrays import read_arrays
-from finsler.data.readers.text import TEXT, Text, is_number, number_share, read_text, suffix_of
+from finsler.data.text import TEXT, Text, is_number, number_share, read_text, require_file, suffix_of
 from finsler.errors import InputError, check_choice
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")
@@ -48,55 +49,36 @@ Where = dict[str, list[Any]]  # values that count by column
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What a file holds. Made by :func:`read_table`.
-
-    Attributes
-    ----------
-    kind : {"matrix", "pairs", "edges", "points"}
-    name : str
-        Name of the file, for messages.
-    values : ndarray or None
-        The matrix of shape (n, n), the coordinates of the points (n, d), or the values of pairs or edges (m,); None
-        where every edge counts as one.
-    labels : list or None
-        Names of the points; those of pairs and edges are in `source` and `target`.
-    source, target : ndarray of shape (m,) or None
-        Ends of pairs and edges: integers if all are written as integers, otherwise text.
-    columns : list of str
-        Names of the coordinates.
-    vectors : ndarray of shape (n, d) or None
-        A drift or a current at each point.
-    vector_kind : {"drift", "current"} or None
-        Which of the two.
-    attributes : dict of str to ndarray
-        Further columns of points: numbers, or text.
-    graph : Digraph or None
-        The graph that edges make; `finsler.graphs.readers.open_file` fills it in.
-    provenance : Provenance
-        Columns that were read, and what was decided on the way.
-    """
+    """What a file holds: `kind` is "matrix", "pairs", "edges" or "points". Made by :func:`read_table`."""
 
     kind: str
-    name: str
-    values: Array | None = None
-    labels: list[Any] | None = None
-    source: Array | None = None
+    name: str  #: Of the file, for messages.
+    values: Array | None = (
+        None  #: Matrix, coordinates of points, or values of pairs or edges; None: every edge is one.
+    )
+    labels: list[Any] | None = None  #: Of points; those of pairs and edges are in `source` and `target`.
+    source: Array | None = (
+        None  #: Ends of pairs and edges: integers if all are written as integers, otherwise text.
+    )
     target: Array | None = None
-    columns: list[str] = field(default_factory=list)
-    vectors: Array | None = None
+    columns: list[str] = field(default_factory=list)  #: Names of the coordinates.
+    vectors: Array | None = None  #: A drift or a current at each point, as `vector_kind` says.
     vector_kind: str | None = None
-    attributes: dict[str, Array] = field(default_factory=dict)
-    graph: Any = None
-    provenance: Provenance = field(default_factory=Provenance)
+    attributes: dict[str, Array] = field(
+        default_factory=dict
+    )  #: Further columns of points: numbers, or text.
+    graph: Any = None  #: The digraph that edges make; `finsler.graphs.readers.open_file` fills it in.
+    provenance: Provenance = field(
+        default_factory=Provenance
+    )  #: Columns that were read, and what was decided.
 
     def describe(self) -> str:
         """Say in one line what was read."""
+        ways = {"matrix": self._describe_matrix, "points": self._describe_points}
         if self.graph is not None:
             what = f"edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
         else:
-            what = {"matrix": self._describe_matrix, "points": self._describe_points}.get(
-                self.kind, self._describe_pairs
-            )()
+            what = ways.get(self.kind, self._describe_pairs)()
         remarks = self.provenance.remarks
         return " ".join([f"{self.name}: {what}{'.' * bool(remarks)}", *remarks])
 
@@ -279,8 +261,8 @@ def _long(
     values = None if k is None else numbers[kept, 0]
     if kind == "auto" and values is not None and similarity is None:
         places, codes = np.unique(np.concatenate([source, target]), return_inverse=True)
-        found = arcs_or_pairs(codes[: len(source)], codes[len(source) :], values, len(places))
-        kind, remarks = found.kind, [*remarks, found.sentence()]
+        kind = arcs_or_pairs(codes[: len(source)], codes[len(source) :], values, len(places))
+        remarks = [*remarks, TAKEN_FOR[kind]]
     elif kind == "auto":
         kind = "edges" if values is None else "pairs"
     if kind == "pairs" and values is None:
@@ -300,13 +282,7 @@ def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]
 
 
 def parse_where(where: Any) -> Where:
-    """Values that count by column, from a dict or from text.
-
-    Examples
-    --------
-    >>> parse_where("year=2020"), parse_where({"year": [2019, 2020]})
-    ({'year': ['2020']}, {'year': [2019, 2020]})
-    """
+    """Values that count by column, from a dict (``{"year": [2019, 2020]}``) or from text (``"year=2020"``)."""
     if where is not None and not isinstance(where, Mapping):
         parts = [text.partition("=") for text in ([where] if isinstance(where, str) else where)]
         if not all(name.strip() and mark for name, mark, _ in parts):
@@ -317,13 +293,7 @@ def parse_where(where: Any) -> Where:
 
 
 def rows_where(columns: Mapping[str, Sequence[Any]], where: Where) -> tuple[Any, list[str]]:
-    """Rows whose columns hold one of the values wanted (``...`` if all do), and how many these are in words.
-
-    Examples
-    --------
-    >>> rows_where({"year": ["2019", "2020"]}, {"year": [2020]})
-    (array([1]), ['year=2020 keeps 1 of 2 rows.'])
-    """
+    """Rows whose columns hold one of the values wanted (``...`` if all do), and how many these are in words."""
     if not where:
         return ..., []
     allowed = {name: {_plain(value) for value in wanted} for name, wanted in where.items()}
@@ -348,7 +318,7 @@ def _points(text: Text) -> Table:
     numbers = [*found.coordinates, *found.vectors]
     others = [k for k in range(text.width) if k not in {*numbers, found.label}]
     texts, values = text.read(
-        others if found.label is None else [*others, found.label], numbers, True, header
+        [*others, *([] if found.label is None else [found.label])], numbers, True, header
     )
     if not len(values):
         raise InputError(f"{text.name} has a header, but no points below it.")
@@ -383,3 +353,43 @@ def attribute(text: Text, cells: list[tuple[int, str]], column: int) -> Array:
     if all(is_number(cell) for _, cell in cells):
         return np.array([text.number(cell, row, column) for row, cell in cells])
     return np.array([cell for _, cell in cells])
+
+
+def read_arrays(path: Path) -> tuple[Array, list[str] | None]:
+    """Read a square matrix that numpy saved, alone or with an array ``labels``; nothing pickled."""
+    require_file(path)
+    labels: list[str] | None = None
+    try:
+        with open(path, "rb") as file:
+            found = np.load(file, allow_pickle=False)
+            if hasattr(found, "files"):
+                names = set(found.files)
+                if "json" in names:
+                    raise InputError("it is a saved map, which is plotted and measured, not embedded again")
+                if "labels" in names and len(names) == 2:
+                    labels = [str(label) for label in found["labels"].tolist()]
+                    names.remove("labels")
+                if len(names) != 1:
+                    raise InputError(
+                        f"one matrix was expected, possibly with an array 'labels'; found {found.files}"
+                    )
+                found = found[names.pop()]
+    except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        raise InputError(f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}.") from error
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf":
+        raise InputError(
+            f"{path.name}: a square matrix of numbers was expected; found shape {found.shape} of {found.dtype}."
+        )
+    if labels is not None and len(labels) != len(found):
+        raise InputError(f"{path.name}: there are {len(labels)} labels for {len(found)} rows.")
+    return found.astype(np.float32 if found.dtype == np.float32 else float), labels
+
+
+def holds_graph(path: Path) -> bool:
+    """Whether an ``.npz`` file has the arrays of a graph: scipy's of a sparse matrix, or src, dst and n_nodes."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = {name.removesuffix(".npy") for name in archive.namelist()}
+    except (OSError, zipfile.BadZipFile):
+        return False
+    return {"format", "shape", "data"} <= names or {"src", "dst", "n_nodes"} <= names

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from finsler.data.fields import point_labels, randers_field
+from finsler.data.fields import randers_field
+from finsler.data.labels import point_labels
 from finsler.errors import InputError
 from finsler.estimators.base import MapEstimator
 from finsler.graphs.neighbors import extend_geodesics, geodesics

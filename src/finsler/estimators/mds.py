@@ -11,12 +11,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
-from finsler.data.matrix import (
-    Dissimilarities,
-    as_dissimilarities,
-    as_float_array,
-    check_columns,
-)
+from finsler.data.labels import check_columns
+from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_float_array
 from finsler.errors import InputError, InputTypeError
 from finsler.estimators.base import MapEstimator
 from finsler.solvers.backends.choose import choose_backend, opened

@@ -23,7 +23,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from finsler.data.fields import RandersField, as_points, point_labels, randers_field
+from finsler.data.fields import RandersField, as_points, randers_field
+from finsler.data.labels import point_labels
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.geometry.components import graph_components, largest_component

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from finsler._runtime import available_memory, parse_bytes
-from finsler.data.memmap import as_memmap_dissimilarities
+from finsler.data.matrix import as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.solvers.backends.memmap import memmap_backend
 from finsler.solvers.backends.memory import Backend

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._dask import active_client, fresh_name, import_dask
-from finsler.data.matrix import RowsFound, check_rows, check_weight_rows
-from finsler.data.memmap import gaps_found
+from finsler.data.matrix import RowsFound, check_rows, check_weight_rows, gaps_found
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.kernels import panels as kernels

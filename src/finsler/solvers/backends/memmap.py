@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress, drop_pages, format_bytes, map_blocks
-from finsler.data.memmap import MemmapDissimilarities
+from finsler.data.matrix import MemmapDissimilarities
 from finsler.data.provenance import Provenance
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panels import LANDMARKS, PanelBackend

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finsler.data.readers import fast
-from finsler.data.readers.text import Text, is_number, read_text
+from finsler.data import fast_text
+from finsler.data.text import Text, is_number, read_text
 from finsler.errors import InputError
 
 PACKAGES = ["pandas", "polars", "pyarrow"]
@@ -131,8 +131,8 @@ def test_long_cells_take_no_time():
 @pytest.fixture
 def always(monkeypatch):
     """Parsers pay for any table."""
-    monkeypatch.setattr(fast, "NOT_LOADED", 0)
-    monkeypatch.setattr(fast, "LOADED", 0)
+    monkeypatch.setattr(fast_text, "NOT_LOADED", 0)
+    monkeypatch.setattr(fast_text, "LOADED", 0)
 
 
 cells = st.one_of(
@@ -176,7 +176,7 @@ def outcome(found, *columns):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_parsers_agree(package, monkeypatch):
     pytest.importorskip(package)
-    monkeypatch.setattr(fast, "PARSERS", {package: fast.PARSERS[package]})
+    monkeypatch.setattr(fast_text, "PARSERS", {package: fast_text.PARSERS[package]})
     calls = []
 
     @settings(deadline=None, max_examples=250)
@@ -194,8 +194,8 @@ def test_parsers_agree(package, monkeypatch):
         content = end.join([delimiter.join("lxy")] * header + lines) + end
         results = []
         for size in (10**9, 0):
-            monkeypatch.setattr(fast, "LOADED", size)
-            monkeypatch.setattr(fast, "NOT_LOADED", size)
+            monkeypatch.setattr(fast_text, "LOADED", size)
+            monkeypatch.setattr(fast_text, "NOT_LOADED", size)
             try:
                 found = Text(content.encode(), "t", None, delimiter)
                 results.append((found.n_rows, outcome(found, [0], range(1, found.width), header)))
@@ -211,7 +211,7 @@ def test_parsers_agree(package, monkeypatch):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_parsers_read_what_is_plain(package, monkeypatch, always):
     pytest.importorskip(package)
-    monkeypatch.setattr(fast, "PARSERS", {package: fast.PARSERS[package]})
+    monkeypatch.setattr(fast_text, "PARSERS", {package: fast_text.PARSERS[package]})
     values = np.random.default_rng(0).normal(size=(30, 7)) * 10.0 ** np.arange(-9, 12, 3)
     rows = [
         f"p{i};" + ";".join(repr(x).replace(".", ",") for x in row) for i, row in enumerate(values.tolist())

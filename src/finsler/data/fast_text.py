@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data.readers import MISSING
-
 Array = NDArray[Any]
 
+# Cells that say that a number is missing, in any case.
+MISSING = {"", "na", "n/a", "nan", "-nan", "+nan", "null", "none"}
 LOADED, NOT_LOADED = 100_000, 8_000_000  # bytes from which it pays, with the package loaded already and not
 _OTHER_BLANKS = (b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b" \r", b" \n")
 
@@ -60,7 +60,7 @@ class Grid:
             return None if parse is None else np.empty((n, len(columns)))
         try:
             values = parse(self, decimal, self.skip + header, columns)
-        except ImportError:  # installed, but broken
+        except Exception:  # what it refuses; or it is broken, or too old
             return None
         if values is None or len(values) != n or (b"(" in self.data and np.isnan(values).any()):
             return None  # nan(1) is a number to some
@@ -110,32 +110,19 @@ def _missing_words() -> list[str]:
     return ["".join(letters) for case in cases for letters in case]
 
 
+Parser = Callable[[Grid, str, int, list[int]], Array | None]
+
+
 def _pandas(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array | None:
     import pandas
 
-    # From 3.1 on, numbers are exact anyway.
-    exact = tuple(map(int, pandas.__version__.split(".")[:2])) >= (3, 1)
-    try:
-        frame = pandas.read_csv(
-            io.BytesIO(grid.data),
-            sep=grid.delimiter,
-            decimal=decimal,
-            header=None,
-            names=range(grid.width),
-            index_col=False,
-            usecols=columns,
-            skiprows=skip,
-            na_values=_missing_words(),
-            keep_default_na=False,
-            quoting=3,
-            low_memory=False,
-            **({} if exact else {"float_precision": "round_trip"}),
-        )
-    except ValueError:
-        return None
-    if any(
-        kind.kind not in "iuf" for kind in frame.dtypes
-    ):  # asking for dtype="float64" takes a third longer
+    options: dict[str, Any] = {"names": range(grid.width), "usecols": columns, "skiprows": skip}
+    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):  # from then on numbers are exact anyway
+        options["float_precision"] = "round_trip"
+    options |= {"na_values": _missing_words(), "keep_default_na": False, "low_memory": False}
+    options |= {"sep": grid.delimiter, "decimal": decimal, "header": None, "index_col": False, "quoting": 3}
+    frame = pandas.read_csv(io.BytesIO(grid.data), **options)
+    if any(kind.kind not in "iuf" for kind in frame.dtypes):  # asking for float64 takes a third longer
         return None
     return np.asarray((frame if columns == sorted(columns) else frame[columns]).to_numpy(), dtype=float)
 
@@ -146,21 +133,16 @@ def _polars(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array | 
     if decimal == "," and b"." in grid.data:  # it takes both
         return None
     names = [f"column_{k + 1}" for k in range(grid.width)]
-    try:
-        frame = polars.read_csv(
-            grid.data,
-            has_header=False,
-            separator=grid.delimiter,
-            decimal_comma=decimal == ",",
-            quote_char=None,
-            skip_lines=skip,
-            schema={name: polars.Float64 if k in columns else polars.String for k, name in enumerate(names)},
-            columns=[names[k] for k in columns],
-            null_values=[word for word in _missing_words() if word],
-        )
-    except (polars.exceptions.PolarsError, TypeError, ValueError):  # TypeError: an older polars
-        return None
-    return np.asarray(frame.select([names[k] for k in columns]).to_numpy(), dtype=float)
+    wanted = [names[k] for k in columns]
+    options: dict[str, Any] = {
+        "separator": grid.delimiter,
+        "decimal_comma": decimal == ",",
+        "quote_char": None,
+    }
+    options["schema"] = {name: polars.Float64 if name in wanted else polars.String for name in names}
+    options["null_values"] = [word for word in _missing_words() if word]
+    frame = polars.read_csv(grid.data, has_header=False, skip_lines=skip, columns=wanted, **options)
+    return np.asarray(frame.select(wanted).to_numpy(), dtype=float)
 
 
 def _pyarrow(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array | None:
@@ -168,31 +150,22 @@ def _pyarrow(grid: Grid, decimal: str, skip: int, columns: list[int]) -> Array |
     from pyarrow import csv
 
     names = [f"{k}" for k in range(grid.width)]
-    try:
-        table = csv.read_csv(
-            io.BytesIO(grid.data),
-            read_options=csv.ReadOptions(column_names=names, skip_rows=skip),
-            parse_options=csv.ParseOptions(delimiter=grid.delimiter, quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types={names[k]: pyarrow.float64() for k in columns},
-                include_columns=[names[k] for k in columns],
-                null_values=_missing_words(),
-                decimal_point=decimal,
-            ),
-        )
-    except (pyarrow.ArrowException, ValueError):
-        return None
-    return np.column_stack([table[names[k]].to_numpy() for k in columns])
+    wanted = [names[k] for k in columns]
+    options: dict[str, Any] = {"decimal_point": decimal, "null_values": _missing_words()}
+    options["column_types"] = dict.fromkeys(wanted, pyarrow.float64())
+    table = csv.read_csv(
+        io.BytesIO(grid.data),
+        csv.ReadOptions(column_names=names, skip_rows=skip),
+        csv.ParseOptions(delimiter=grid.delimiter, quote_char=False),
+        csv.ConvertOptions(include_columns=wanted, **options),
+    )
+    return np.column_stack([table[name].to_numpy() for name in wanted])
 
 
-PARSERS: dict[str, Callable[[Grid, str, int, list[int]], Array | None]] = {
-    "pandas": _pandas,
-    "polars": _polars,
-    "pyarrow": _pyarrow,
-}
+PARSERS: dict[str, Parser] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
 
 
-def _parser(n_bytes: int) -> Callable[[Grid, str, int, list[int]], Array | None] | None:
+def _parser(n_bytes: int) -> Parser | None:
     """Choose the parser that pays for so much text: one that is loaded, else one that is installed."""
     loaded = [parse for name, parse in PARSERS.items() if name in sys.modules and n_bytes >= LOADED]
     if loaded or n_bytes < NOT_LOADED:

@@ -1,7 +1,7 @@
 """Tables in text files: encodings, delimiters, decimal commas, and where a cell stands in the file.
 
 :class:`Text` finds out how a table is written and reads its columns. Large bodies that are nothing but cells are
-parsed by pandas, polars or pyarrow (see `finsler.data.readers.fast`), all others here, with the same result.
+parsed by pandas, polars or pyarrow (see `finsler.data.fast_text`), all others here, with the same result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data.readers import MISSING, fast
+from finsler.data import fast_text
+from finsler.data.fast_text import MISSING
 from finsler.errors import InputError
 
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist")
@@ -39,23 +40,8 @@ Array = NDArray[Any]
 class Text:
     """Rows of a text file: what cuts them into cells, how many there are, and what is in them.
 
-    Parameters
-    ----------
-    data : bytes
-        The file, unpacked.
-    name : str
-        What messages call it.
-    encoding : str, optional
-        UTF-8 by default, or UTF-16 if there is a byte order mark of it.
-    delimiter : str, optional
-        A character, or " " for any blanks; found among tab, semicolon, comma, bar and blanks by default.
-
-    Attributes
-    ----------
-    n_rows, width : int
-        Number of rows, of which the first may hold names, and of the cells in most of the first rows.
-    head : list of (int, list of str)
-        The first rows: number of the line, and cells.
+    The file comes as bytes, unpacked; `name` is what messages call it. `head` holds the first rows, with the numbers of
+    their lines, and `width` is the number of cells in most of them.
     """
 
     def __init__(self, data: bytes, name: str, encoding: str | None = None, delimiter: str | None = None):
@@ -86,8 +72,8 @@ class Text:
         return sum(any(map(str.strip, line.split(self.delimiter))) for line in lines) - self._address
 
     @cached_property
-    def _grid(self) -> fast.Grid | None:
-        return fast.find_grid(self.data, self.delimiter, self.width, self.head[0][0], LONGEST)
+    def _grid(self) -> fast_text.Grid | None:
+        return fast_text.find_grid(self.data, self.delimiter, self.width, self.head[0][0], LONGEST)
 
     def _lines(self) -> IO[str]:
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
@@ -140,16 +126,7 @@ class Text:
     ) -> tuple[list[list[str]], Array]:
         """Read columns below the header: some as text, each a list; some as numbers, an array with NaN where missing.
 
-        Parameters
-        ----------
-        texts, numbers : sequence of int
-            Positions of the columns.
-        header : bool
-            Whether the first row holds names.
-        names : sequence of str, optional
-            What messages call the columns; their numbers by default.
-        short : bool
-            Whether the header lacks a cell above the first column.
+        `names` is what messages call the columns, their numbers by default; a `short` header lacks a cell above the first.
         """
         grid = self._grid
         if grid is not None and grid.first_width == self.width - short:
