@@ -21,8 +21,8 @@ from numba import njit
 from finsler._runtime import Progress
 from finsler.datasets import make_city
 from finsler.graphs.digraph import Digraph
+from finsler.graphs.distances import sample_rows, sampled_scores
 from finsler.graphs.pivots import pivot_distances
-from finsler.graphs.sampled import sample_rows, sampled_scores
 from finsler.solvers.majorize import majorize
 from finsler.solvers.sparse.problem import ArcPairs, SparseProblem
 from finsler.solvers.sparse.start import coarse_to_fine, place_by_pivots

@@ -24,8 +24,8 @@ def measure(nodes: int, pivots: int, dim: int, held_out: int, jobs: int | None) 
     """One city, one map."""
     from finsler.datasets import make_city
     from finsler.graphs.digraph import Digraph
+    from finsler.graphs.distances import sample_rows, sampled_scores
     from finsler.graphs.pivots import pivot_distances
-    from finsler.graphs.sampled import sample_rows, sampled_scores
     from finsler.solvers.sparse.problem import ArcPairs
     from finsler.solvers.sparse.solver import sparse_smacof
 

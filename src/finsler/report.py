@@ -22,9 +22,8 @@ from finsler.geometry.estimates import Estimate
 from finsler.geometry.heights import heights_of_rows, solve_heights
 from finsler.geometry.pairs import Array, Pairs, Rows, components, strongly_connected, survey
 from finsler.graphs.digraph import Digraph, as_digraph
-from finsler.graphs.distances import DENSE_NODES
+from finsler.graphs.distances import DENSE_NODES, sample_rows
 from finsler.graphs.paths import shortest_paths
-from finsler.graphs.sampled import sample_rows
 
 # Asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values.
 SYMMETRIC = 1e-6

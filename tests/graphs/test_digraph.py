@@ -329,7 +329,7 @@ def test_attributes_of_edges():
     with pytest.raises(ValueError, match="from '東京' to 'Zürich' is None"):
         as_digraph(other, weight="minutes")
     with pytest.raises(
-        ValueError, match=r"weight='hours' is not an edge attribute; the graph has \['weight', 'min"
+        ValueError, match=r"weight='hours' is no edge attribute; the graph has \['weight', 'min"
     ):
         as_digraph(other, weight="hours")
     assert not as_digraph(other, weight=None).weighted

@@ -1,7 +1,7 @@
 """Digraphs: read, measured by shortest paths, taken apart, made from points.
 
 ``finsler.graphs.dask`` holds the searches on a cluster. What is not listed here is internal: `arcs` (lists of arcs from
-objects in memory), `arc_set` (arcs as arrays of node numbers), `sampled` (some rows of a large graph).
+objects in memory), `arc_set` (arcs as arrays of node numbers).
 """
 
 from finsler._lazy import exports

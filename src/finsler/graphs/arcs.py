@@ -66,14 +66,11 @@ def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> A
         there = {name: sum(value is not None for value in graph.es[name]) for name in found}
         wanted = choose_attribute({name: n for name, n in there.items() if n}, graph.ecount())
     elif weight is not None and weight not in found:
-        raise InputError(
-            f"weight={wanted!r} is not an edge attribute; the graph has {found}.", argument="weight"
-        )
+        raise InputError(f"weight={weight!r} is no edge attribute; the graph has {found}.", argument="weight")
     lengths = None if wanted is None else graph.es[wanted]
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    n = graph.vcount()
-    names = check_names(labels, n)
-    return Arcs(ends[:, 0], ends[:, 1], lengths, n, names, graph.is_directed(), _value(wanted))
+    names = check_names(labels, graph.vcount())
+    return Arcs(ends[:, 0], ends[:, 1], lengths, graph.vcount(), names, graph.is_directed(), _value(wanted))
 
 
 def choose_attribute(found: Mapping[Any, int], n_arcs: int) -> Any:
@@ -143,9 +140,7 @@ def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:
     if isinstance(array, np.ma.MaskedArray):
         raise InputTypeError("graph is a masked array; pass graph.filled(0), where 0 is no arc.")
     if kind == "auto" and array.shape in ((2, 2), (3, 3)):
-        raise InputError(
-            f"a {array.shape} array may be a matrix or a list of arcs; give kind='adjacency' or kind='arcs'."
-        )
+        raise InputError(f"a {array.shape} array may be either; give kind='adjacency' or kind='arcs'.")
     if kind == "adjacency" or (kind == "auto" and array.ndim == 2 and array.shape[0] == array.shape[1]):
         return matrix_arcs(np.asarray(array), weight, labels)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
@@ -208,7 +203,7 @@ def node_array(values: Any, what: str) -> np.ndarray:
         raise InputTypeError(f"{what} must be a sequence of nodes; found {values!r}.")
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     if not isinstance(array, np.ndarray):
-        array = objects(array)
+        array = np.fromiter(array, dtype=object)  # tuples left whole
     if array.ndim != 1:
         raise InputError(f"{what} must have one dimension; found shape {array.shape}.")
     if array.dtype == object and all(isinstance(x, Real) and not isinstance(x, bool) for x in array):
@@ -218,19 +213,13 @@ def node_array(values: Any, what: str) -> np.ndarray:
         if bad.size:
             raise InputError(f"{what}[{bad[0]}] is {array[bad[0]]}: a node is an integer or a name.")
         array = array.astype(np.int64)
-    if array.dtype.kind in "iu" and (array.size == 0 or array.max() <= np.iinfo(np.int64).max):
+    if array.dtype.kind in "iu" and array.max(initial=0) <= np.iinfo(np.int64).max:
         return array.astype(np.int64)
     array = array.astype(object)
     for i, name in enumerate(array):
         if name is None or (isinstance(name, float) and name != name) or type(name).__name__ == "NAType":
             raise InputError(f"{what}[{i}] is missing ({name}).")
     return array
-
-
-def objects(values: Iterable[Any]) -> np.ndarray:
-    """One-dimensional array of Python objects, tuples among them left whole."""
-    items = list(values)
-    return np.fromiter(items, dtype=object, count=len(items))
 
 
 def check_names(labels: Iterable[Hashable] | None, n_nodes: int | None = None) -> list[Any] | None:

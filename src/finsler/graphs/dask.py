@@ -81,8 +81,6 @@ def shortest_paths(
     return dask.array.concatenate(blocks) if blocks else dask.array.from_array(none)
 
 
-def _rows(arcs: ArcArrays, sources: NDArray[Any], method: str, limit: float, dtype: Any) -> NDArray[Any]:
+def _rows(arcs: ArcArrays, some: NDArray[Any], method: str, limit: float, dtype: Any) -> NDArray[Any]:
     # One thread each: the worker runs as many of these at a time as it has threads.
-    return paths.shortest_paths(
-        arcs, sources, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False
-    )
+    return paths.shortest_paths(arcs, some, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False)

@@ -386,7 +386,7 @@ def _facts_of_both(before: Provenance, after: Provenance) -> Provenance:
 
 def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.ndarray:
     """Lengths as numbers; those that a file keeps as text are numbers, too."""
-    array = values if isinstance(values, np.ndarray) else arc_lists.objects(values)
+    array = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object)
     if array.dtype.kind in "biuf" or set(map(type, array)) <= {float, int}:
         return array[kept].astype(np.float64)
     result = np.empty(kept.size)

@@ -309,9 +309,7 @@ def _stored(graph: Any, shape: tuple[int, int]) -> tuple[NDArray[np.intp], NDArr
             f"The graph must be a scipy sparse matrix, or come as one from a transformer; found {type(graph).__name__}."
         )
     if graph.shape != shape:
-        raise InputError(
-            f"The graph must have shape {shape}, a row and a column per point; got {graph.shape}."
-        )
+        raise InputError(f"The graph must have shape {shape}, as the points have it; got {graph.shape}.")
     entries = graph.tocoo()
     counts = entries.data if entries.dtype == bool else slice(None)
     return entries.row[counts].astype(np.intp), entries.col[counts].astype(np.intp)

@@ -156,11 +156,10 @@ def _methods(
     arcs: ArcArrays, place: NDArray[np.uint32], limit: float, hops: bool, many: bool
 ) -> Sequence[Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], int]]:
     """Kernels to try in turn on ``(starts, rows, out)``; each says how many rows it did, the last does all."""
-    indptr, indices, weights = arcs
-    n = len(place)
+    n, weights = len(place), arcs.lengths
     if hops:
-        return [partial(kernels.hops, indptr, indices, place, limit)]
-    heap = partial(kernels.heap, indptr, indices, weights, place, limit)
+        return [partial(kernels.hops, arcs.indptr, arcs.indices, place, limit)]
+    heap = partial(kernels.heap, *arcs, place, limit)
     # Narrow buckets serve few nodes twice, wide ones leave few buckets empty. Nodes with many arcs are left by
     # their shortest ones, so the width goes down with the degree.
     longest = weights[weights < np.inf].max(initial=0)
@@ -174,10 +173,7 @@ def _methods(
     n_buckets = 1 << int(np.ceil(np.log2(turn)))
 
     def wheel(shape: tuple[int, ...], starts: NDArray[Any], rows: NDArray[Any], out: NDArray[Any]) -> int:
-        labels = np.empty(shape)
-        return kernels.wheel(
-            indptr, indices, weights, place, limit, starts, rows, out, labels, per_length, n_buckets
-        )
+        return kernels.wheel(*arcs, place, limit, starts, rows, out, np.empty(shape), per_length, n_buckets)
 
     return [partial(wheel, (n, kernels.LANES)), partial(wheel, (n,)), heap][0 if many else 1 :]
 
@@ -267,8 +263,7 @@ def check_sources(sources: ArrayLike | None, n: int) -> NDArray[np.uint32]:
         )
     outside = np.flatnonzero((nodes < 0) | (nodes >= n))
     if outside.size:
-        where = outside[0]
-        raise InputError(f"sources must be in 0..{n - 1}: sources[{where}] is {nodes[where]}.")
+        raise InputError(f"sources must be in 0..{n - 1}: sources[{outside[0]}] is {nodes[outside[0]]}.")
     return nodes.astype(np.uint32)
 
 
@@ -310,9 +305,7 @@ def _fill_file(
     def write(file: IO[bytes]) -> None:
         free = shutil.disk_usage(path.parent).free
         if size > free:
-            raise OSError(
-                f"{str(path)!r} needs {format_bytes(size)} and its disk has {format_bytes(free)} free."
-            )
+            raise OSError(f"{path} needs {format_bytes(size)} and its disk has {format_bytes(free)} free.")
         header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
         file.flush()

@@ -38,12 +38,8 @@ class PivotDistances:
     out_of: Array  #: (N, h): distance from the node to the pivot; small integers for hops, else float32.
     into: Array  #: (N, h): distance from the pivot to the node.
     region: Array  #: Number of the pivot in whose region a node is; -1 if no path joins it with any pivot.
-    mass_ahead: (
-        Array  #: Nodes of the region that the pivot can reach: what it stands for at the end of a path.
-    )
-    mass_behind: (
-        Array  #: Nodes of the region that can reach the pivot: what it stands for at the beginning of a path.
-    )
+    mass_ahead: Array  #: Nodes of the region that it can reach: what it stands for at the end of a path.
+    mass_behind: Array  #: Nodes of the region that can reach it: what it stands for at the beginning of one.
     radius: Array  #: Root mean square distance of the nodes of the region from their pivot.
     far: float  #: Entries from here on stand for "no path".
 
@@ -65,9 +61,8 @@ class PivotDistances:
     @property
     def largest(self) -> float:
         """Largest distance of a node from or to a pivot."""
-        return max(
-            float(block.max(initial=0, where=block < self.far)) for block in _slices(self.out_of, self.into)
-        )
+        parts = _slices(self.out_of, self.into)
+        return max(float(part.max(initial=0, where=part < self.far)) for part in parts)
 
     def between(self) -> Array:
         """Distances from pivot to pivot, (h, h), inf where there is no path."""
@@ -164,11 +159,8 @@ def _hops(graph: Digraph, starts: Array, n_jobs: int | None) -> Array:
 def _lengths(graph: Digraph, starts: Array, n_jobs: int | None) -> Array:
     """Lengths of the paths from each start to all nodes, and from all nodes to each start: (2, k, N), four bytes each."""
     out = np.empty((2, len(starts), graph.n_nodes), np.float32)
-    for reverse in (False, True):
-        way = out[int(reverse)]
-        shortest_paths(
-            graph, starts, reverse=reverse, method="dijkstra", out=way, n_jobs=n_jobs, verbose=False
-        )
+    for back, way in zip((False, True), out, strict=True):
+        shortest_paths(graph, starts, reverse=back, method="dijkstra", out=way, n_jobs=n_jobs, verbose=False)
     return np.minimum(out, FAR, out=out)
 
 

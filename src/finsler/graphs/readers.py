@@ -128,9 +128,9 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, reading: di
             return _npz_arcs(path, weight, labels)._replace(source=path.name)
         unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
         with unpack(path, "rb") as file:
-            if kind == "graphml":
-                return _graphml_arcs(file, weight, labels)._replace(source=path.name)
-            return matrix_arcs(mmread(file), weight, labels)._replace(source=path.name)
+            graph = mmread(file) if kind == "mtx" else _read_graphml(file)
+            arcs_of = matrix_arcs if kind == "mtx" else networkx_arcs
+            return arcs_of(graph, weight, labels)._replace(source=path.name)
 
 
 @contextmanager
@@ -161,9 +161,7 @@ def _npz_arcs(path: Path, weight: Any, labels: Iterable[Hashable] | None) -> Arc
         if {"format", "shape", "data"} <= set(arrays.files):
             return matrix_arcs(load_npz(path), weight, labels)  # scipy too reads without pickle
         if not {"src", "dst", "n_nodes"} <= set(arrays.files):
-            raise InputError(
-                f"expected a scipy sparse matrix, or src, dst and n_nodes; found {arrays.files}."
-            )
+            raise InputError(f"expected a sparse matrix, or src, dst and n_nodes; found {arrays.files}.")
         n_nodes = int(arrays["n_nodes"])
         if labels is None and "node_labels" in arrays:
             labels = arrays["node_labels"]
@@ -175,18 +173,15 @@ def _npz_arcs(path: Path, weight: Any, labels: Iterable[Hashable] | None) -> Arc
         return arcs._replace(labels=check_names(labels, n_nodes))
 
 
-def _graphml_arcs(file: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
+def _read_graphml(file: Any) -> Any:
     try:
         import networkx
     except ImportError as error:
         raise MissingExtraError("GraphML files need networkx: pip install 'finsler[graph]'.") from error
     content = file.read()
     if b"<!ENTITY" in content.replace(b"\0", b""):  # in UTF-16, too
-        raise InputError(
-            "it declares XML entities, which are not read; a few lines of them can fill the memory."
-        )
+        raise InputError("it declares XML entities, which are not read; a few can fill the memory.")
     try:
-        graph = networkx.read_graphml(BytesIO(content))
+        return networkx.read_graphml(BytesIO(content))
     except networkx.NetworkXError as error:
         raise InputError(str(error)) from error
-    return networkx_arcs(graph, weight, labels)

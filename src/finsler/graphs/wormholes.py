@@ -138,7 +138,15 @@ def _certified(
         landed, rows = np.empty_like(there[start:stop]), weights[start:stop]
         minplus(there[start:stop], across, landed)
         minplus(landed, back, rows)
-        _compare(D[start:stop], rows, soft)
+        # D and the threshold may be sums along the same path, added in different orders.
+        consistent = rows * (1 + 64 * np.finfo(rows.dtype).eps) >= D[start:stop]
+        if soft:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rows /= D[start:stop]
+            rows[consistent] = 1
+        else:
+            rows[:] = consistent
+        rows[np.isinf(D[start:stop])] = 0
         progress.update(f"rows up to {stop} of {n}")
 
     map_blocks(task, [*range(0, n, BLOCK_ROWS), n], n_jobs)
@@ -150,31 +158,27 @@ def find_boundary(
 ) -> NDArray[np.bool_]:
     """Mask of the points at the rim of a sampled manifold, found from the sample alone.
 
-    Around each point, the nearest neighbors are projected on their principal plane (local PCA). Inside the
-    manifold they lie all around; at a rim they lie to one side. A point is at the rim if, on the side that
-    faces away from their centroid, no neighbor reaches farther than `threshold` times the distance to the
-    farthest neighbor: the rim is nearer than that.
+    Around each point, the nearest neighbors are projected on their principal plane (local PCA). Inside the manifold they lie
+    all around; at a rim they lie to one side. A point is at the rim if, on the side that faces away from their centroid, no
+    neighbor reaches farther than `threshold` times the distance to the farthest one: the rim is nearer than that.
 
     The sample must have about the same density in every direction. More neighbors tell rims from chance gaps; but the
-    neighborhood, nearly ``sqrt(n_neighbors)`` spacings wide at the rim of a surface, must not reach across a hole. A larger
-    threshold finds more of the rim, and more points that are not on it.
+    neighborhood, nearly ``sqrt(n_neighbors)`` spacings wide at the rim of a surface, must not reach across a hole.
 
     All rims are found: those of holes and the outer one, which matters only if the full manifold goes on beyond it. To take
     it for the rim of a missing part is safe, but certifies fewer pairs: leave it out if the manifold ends there.
 
-    Of 4000 uniform points on a disc with a hole, 94 to 98 % of those within half a spacing of a rim are
-    found, and at most 1.6 % of those 1.5 spacings away (six samples). On the Swiss roll with a hole, the
-    boundary found certifies 2.5 % of the pairs (the given one 7.5 %), none of them off by more than 0.1 %;
-    with ``symmetric=False`` 6.8 % (14.9 %), of which 0.03 % are off by more than 1 %.
+    Of 4000 uniform points on a disc with a hole, 94 to 98 % of those within half a spacing of a rim are found, and at most
+    1.6 % of those 1.5 spacings away (six samples). On the Swiss roll with a hole, the boundary found certifies 2.5 % of the
+    pairs (the given one 7.5 %), none off by more than 0.1 %; with ``symmetric=False`` 6.8 % (14.9 %), of which 0.03 % are
+    off by more than 1 %.
     """
     X = as_points(points)
     n, m = X.shape
     if not 1 <= n_dimensions <= m:
         raise InputError(f"n_dimensions must be in 1..{m}, the columns of points; got {n_dimensions}.")
     if not n_dimensions < n_neighbors < n:
-        raise InputError(
-            f"n_neighbors must be in {n_dimensions + 1}..{n - 1} for {n} points; got {n_neighbors}."
-        )
+        raise InputError(f"n_neighbors must be in {n_dimensions + 1}..{n - 1}; got {n_neighbors}.")
     if not 0 < threshold < 1:
         raise InputError(f"threshold must be between 0 and 1, got {threshold}.")
     # The point itself is among them, a step of length 0.
@@ -266,23 +270,10 @@ def _kept_pairs(keep: Any, D: Array) -> NDArray[np.bool_] | None:
     return mask
 
 
-def _compare(D: Array, K: Array, soft: bool) -> None:
-    """Overwrite the thresholds K by the consistency of D."""
-    # D and K may be sums along the same path, added in different orders.
-    consistent = K * (1 + 64 * np.finfo(K.dtype).eps) >= D
-    if soft:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            K /= D
-        K[consistent] = 1
-    else:
-        K[:] = consistent
-    K[np.isinf(D)] = 0
-
-
-def _symmetrize(weights: Array, block: int = 512) -> None:
+def _symmetrize(weights: Array) -> None:
     """Replace each weight by its geometric mean with that of the way back, in place."""
-    for start in range(0, len(weights), block):
-        rows = slice(start, start + block)
+    for start in range(0, len(weights), 512):
+        rows = slice(start, start + 512)
         mutual = np.sqrt(weights[rows, start:] * weights[start:, rows].T)
         weights[rows, start:] = mutual
         weights[start:, rows] = mutual.T

@@ -10,9 +10,15 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.shown import SampledScores
 from finsler.graphs.digraph import Digraph, largest_component
-from finsler.graphs.distances import POLICIES, WEIGHTINGS, path_provenance, require_one_piece
+from finsler.graphs.distances import (
+    POLICIES,
+    WEIGHTINGS,
+    path_provenance,
+    require_one_piece,
+    sample_rows,
+    sampled_scores,
+)
 from finsler.graphs.pivots import PivotDistances, pivot_distances
-from finsler.graphs.sampled import sample_rows, sampled_scores
 from finsler.solvers.smacof import check_options
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.problem import ArcPairs

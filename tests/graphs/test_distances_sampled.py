@@ -7,8 +7,7 @@ from finsler.geometry.estimates import Estimate
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import normalized_stress
 from finsler.graphs.digraph import as_digraph
-from finsler.graphs.distances import graph_distances
-from finsler.graphs.sampled import sample_rows, sampled_scores
+from finsler.graphs.distances import graph_distances, sample_rows, sampled_scores
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +70,7 @@ def test_rows_leave_out_pivots_and_refuse_nonsense(town):
         sample_rows(graph, 5, exclude=np.arange(graph.n_nodes))
     with pytest.raises(ValueError, match="n_sources must be at least 1"):
         sample_rows(graph, 0)
-    with pytest.raises(ValueError, match="X must have the shape"):
+    with pytest.raises(ValueError, match="X must have shape"):
         sampled_scores(np.zeros((3, 2)), np.zeros(2), some)
     with pytest.raises(ValueError, match="weighting"):
         sampled_scores(town[2], town[3], some, weighting="cubic")
