@@ -346,7 +346,6 @@ def test_rows_and_the_printed_report():
     detour = row(report, "shorter by a detour")
     assert detour.value == report.triangle_violations == pytest.approx(1 / 3)
     assert detour.text == "33.3 % of 6 triangles; are these similarities, or flows?"
-    assert detour.noise is None
     assert row(report, "worst detour").text == "a to c: 21, by way of b 8"
     assert row(report, "worst detour").value == report.worst_triangle
     assert row(report, "most asymmetric").text == "a to c: 21 there, 3 back"

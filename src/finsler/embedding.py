@@ -18,8 +18,8 @@ from finsler.data.labels import LabelIndex, check_columns, plain_label
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
+from finsler.geometry.estimates import AsymmetryShown, SampledScores
 from finsler.geometry.randers import randers_distances
-from finsler.geometry.shown import AsymmetryShown, SampledScores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -41,7 +41,6 @@ class Row(NamedTuple):
     name: str
     value: Any
     text: str
-    noise: float | None = None  #: What chance alone would give, where that is known.
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,13 +200,7 @@ class AsymmetryReport:
         return ", not significantly above 0" if doubted else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the report as plain Python numbers, strings, lists and dicts, ready for JSON.
-
-        Examples
-        --------
-        >>> asymmetry_report([[0, 2], [1, 0]]).to_dict()["heights"]
-        [-0.25, 0.25]
-        """
+        """Give the report as plain Python numbers, strings, lists and dicts, ready for JSON."""
         made = ("components", "known_share", "cyclic_share", "alpha_asked", "verdict")
         names = [*(field.name for field in fields(self)), *made]
         return {name: _plain(getattr(self, name)) for name in names}
@@ -276,9 +269,7 @@ def asymmetry_report(
         data = as_digraph(data)
     if isinstance(data, Digraph):
         if weights is not None or labels is not None:
-            raise InputError(
-                "A graph carries its own labels, and its pairs have no weights; do not pass them."
-            )
+            raise InputError("A graph carries its own labels, and its pairs no weights; do not pass them.")
         found = _look_at_graph(data, hops, sample, seed, n_jobs)
     else:
         checked = as_dissimilarities(data, weights, labels=labels, missing="mask", diagonal=diagonal)
@@ -286,13 +277,8 @@ def asymmetry_report(
     return _report(*found, seed, most)
 
 
-class _LookedAt(NamedTuple):
-    """All pairs or some rows, the names of the points, their groups, and whether each reaches each other."""
-
-    pairs: Pairs | Rows
-    labels: list[Any]
-    groups: Array
-    strong: bool
+# All pairs or some rows, the names of the points, their groups, and whether each reaches each other.
+_LookedAt = tuple[Pairs | Rows, list[Any], Array, bool]
 
 
 def _look_at_graph(
@@ -301,23 +287,19 @@ def _look_at_graph(
     k = _rows_to_draw(SAMPLE if sample is None and graph.n_nodes > DENSE_NODES else sample, graph.n_nodes)
     if k is None:
         D = shortest_paths(graph, method="bfs" if hops else "auto", n_jobs=n_jobs)
-        name = "the distances of the graph"
-        return _look_at_matrix(
-            as_dissimilarities(D, labels=graph.nodes, missing="mask", name=name), None, seed, n_jobs
-        )
+        data = as_dissimilarities(D, labels=graph.nodes, missing="mask", name="the distances of the graph")
+        return _look_at_matrix(data, None, seed, n_jobs)
     rows = sample_rows(graph, k, hops=hops, random_state=seed, n_jobs=n_jobs)
     strong = not graph_components(graph.matrix, "strong").any()
-    return _LookedAt(rows, graph.nodes, graph_components(graph.matrix), strong)
+    return rows, graph.nodes, graph_components(graph.matrix), strong
 
 
 def _look_at_matrix(data: Dissimilarities, sample: int | None, seed: int, n_jobs: int | None) -> _LookedAt:
     pairs, k = Pairs.of(data.matrix, data.weights, n_jobs), _rows_to_draw(sample, data.n_points)
-    drawn = (
-        None if k is None else np.sort(np.random.default_rng(seed).choice(pairs.n_points, k, replace=False))
-    )
-    names = data.labels or list(range(pairs.n_points))
-    groups, strong = components(pairs), strongly_connected(pairs)
-    return _LookedAt(pairs if drawn is None else pairs.rows(drawn), names, groups, strong)
+    looked: Pairs | Rows = pairs
+    if k is not None:
+        looked = pairs.rows(np.sort(np.random.default_rng(seed).choice(pairs.n_points, k, replace=False)))
+    return looked, data.labels or list(range(pairs.n_points)), components(pairs), strongly_connected(pairs)
 
 
 def _rows_to_draw(sample: int | None, n: int) -> int | None:

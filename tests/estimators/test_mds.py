@@ -10,7 +10,7 @@ import finsler._runtime
 from finsler import FinslerMDS, embed_matrix, load_flight_hours
 from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
-from finsler.geometry.stress import raw_stress, stress_per_point
+from finsler.geometry.stress import point_stress, raw_stress
 
 
 @pytest.fixture
@@ -26,7 +26,8 @@ def test_fit_sets_what_it_promises(exact):
     assert mds.embedding_.shape == (30, 2)
     assert mds.stress_ == pytest.approx(raw_stress(mds.embedding_, noisy, drift=0.4))
     assert mds.normalized_stress_ == pytest.approx(np.sqrt(mds.stress_ / (noisy**2).sum()))
-    np.testing.assert_allclose(mds.stress_per_point_, stress_per_point(mds.embedding_, noisy, drift=0.4))
+    shares = point_stress(mds.embedding_, noisy, drift=0.4) / mds.stress_
+    np.testing.assert_allclose(mds.stress_per_point_, shares)
     assert mds.alpha_ == 0.4
     np.testing.assert_array_equal(mds.omega_, [0, 0.4])
     assert len(mds.history_) == mds.n_iter_ + 1

@@ -23,9 +23,7 @@ class RandersField:
 
     M: Array | None = None  #: Riemannian part, of shape (n, d, d); None is the identity.
     omega: Array | None = None  #: Drift, of shape (n, d); None is zero.
-    everywhere: Callable[[Any], RandersField] | None = (
-        None  #: Gives the field at other points, if it is known there.
-    )
+    everywhere: Callable[[Any], RandersField] | None = None  #: Gives it at other points, if it is known.
 
     def take(self, rows: NDArray[Any]) -> RandersField:
         """Field at some of the points."""
@@ -77,9 +75,9 @@ def randers_field(
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError(f"metric must be a pair (M, omega) or give one, got {type(pair).__name__}.")
         M = None if pair[0] is None else _at_points(pair[0], points, X, (d, d), "M of metric")
-        omega = (
-            np.zeros(X.shape) if pair[1] is None else _at_points(pair[1], points, X, (d,), "omega of metric")
-        )
+        omega = np.zeros(X.shape)
+        if pair[1] is not None:
+            omega = _at_points(pair[1], points, X, (d,), "omega of metric")
     if omega is not None and current is None:
         try:
             check_randers(M, omega)

@@ -22,9 +22,7 @@ class Provenance:
 
     source: str = ""  #: Name of the file, or kind of the object.
     kind: str = ""  #: What it was taken for: matrix, pairs, edges, points.
-    columns: dict[str, str] = field(
-        default_factory=dict
-    )  #: Column by role: {"source": "from", "value": "seconds"}.
+    columns: dict[str, str] = field(default_factory=dict)  #: Their names by role: {"value": "seconds"}.
     counts_arcs: bool = False  #: Whether every arc counts as one, for lack of lengths.
     similarity: str = ""  #: Transform by which flows or similarities became dissimilarities.
     n_missing: int = 0  #: Ordered pairs without a value.

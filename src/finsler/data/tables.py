@@ -53,13 +53,9 @@ class Table:
 
     kind: str
     name: str  #: Of the file, for messages.
-    values: Array | None = (
-        None  #: Matrix, coordinates of points, or values of pairs or edges; None: every edge is one.
-    )
+    values: Array | None = None  #: Matrix; coordinates of points; values of arcs, None: each counts as one.
     labels: list[Any] | None = None  #: Of points; those of pairs and edges are in `source` and `target`.
-    source: Array | None = (
-        None  #: Ends of pairs and edges: integers if all are written as integers, otherwise text.
-    )
+    source: Array | None = None  #: Ends of pairs and edges: integers if all are written so, otherwise text.
     target: Array | None = None
     columns: list[str] = field(default_factory=list)  #: Names of the coordinates.
     vectors: Array | None = None  #: A drift or a current at each point, as `vector_kind` says.

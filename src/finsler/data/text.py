@@ -153,9 +153,7 @@ class Text:
         if row_text.isascii() and "_" not in row_text and len(max(cells, key=len, default="")) <= LONGEST:
             commas = self.delimiter != "," and "," in row_text and "." not in row_text
             try:
-                found = (
-                    [float(cell.replace(",", ".")) for cell in cells] if commas else list(map(float, cells))
-                )
+                found = [float(cell.replace(",", ".")) for cell in cells] if commas else [*map(float, cells)]
             except ValueError:
                 pass
             else:
@@ -175,9 +173,7 @@ class Text:
         if mark == "," and (self.delimiter == "," or not _matches(_COMMA, cell)):
             why = "write plain numbers without units, and leave a cell empty where none is known"
             if _matches(_COMMA, cell):
-                why = (
-                    "commas separate the cells here, so write decimals with a point, thousands without a mark"
-                )
+                why = "commas separate the cells, so write decimals with a point, thousands without a mark"
             raise InputError(f"{self.name}: {place}: {cell[:LONGEST]!r} is not a number; {why}.")
         if mark in cell:
             self._marks.setdefault(mark, f"{cell!r} in {place}")

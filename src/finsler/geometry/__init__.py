@@ -10,10 +10,10 @@ __all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "randers": ["drift_vector", "randers_distances", "randers_norm", "check_randers", "zermelo_metric"],
-        "stress": ["raw_stress", "normalized_stress", "stress_per_point"],
+        "stress": ["raw_stress", "normalized_stress"],
         "heights": ["gradient_heights"],
         "asymmetry": ["asymmetry_shown"],
-        "shown": ["AsymmetryShown"],
+        "estimates": ["AsymmetryShown"],
         "extrema": ["local_extrema"],
     },
 )

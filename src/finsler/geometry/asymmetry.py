@@ -13,40 +13,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from finsler.geometry.estimates import Estimate, one_minus, ratio_of_rows
+from finsler.geometry.estimates import AsymmetryShown, Estimate, one_minus, ratio_of_rows
 from finsler.geometry.heights import heights_of_rows, solve_heights
 from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
-from finsler.geometry.shown import AsymmetryShown
 
 # A detour must be shorter by more than this, relatively, and than rounding.
 TRIANGLE_TOLERANCE = 1e-9
 FEWEST_ROWS = 4  # so that heights can be fitted to half of the rows and tried on the others
 
 
-def asymmetry_shown(
-    D: Any, weights: Any, shown: Any, *, rows: Any = None, n_jobs: int | None = None
-) -> AsymmetryShown:
+def asymmetry_shown(D: Any, weights: Any, shown: Any, *, rows: Any = None) -> AsymmetryShown:
     """Share of the skew part that a map shows, ``1 - sum c (A - a)^2 / sum c A^2``, with c as in `finsler.geometry.heights`.
 
-    Parameters
-    ----------
-    D, weights : array of shape (n, n), and the same or None
-        Checked data. NaN, inf and bounds (negative) count as unknown.
-    shown : array of shape (n,) or (n, n)
-        Heights ``X @ omega`` of the map, which shows ``a_ij = h_j - h_i``; or the distances of any model, whose skew part
-        it shows.
-    rows : array of int, optional
-        Look at the pairs from and to these points only, drawn at random; `available` is then found by heights of half of
-        them tried on the other half.
-    n_jobs : int, optional
-        Threads, all cores by default.
+    `shown` are heights ``X @ omega`` of the map, which shows ``a_ij = h_j - h_i``; or the distances of any model, whose
+    skew part it shows. With `rows`, drawn at random, only the pairs from and to these points are looked at; `available` is
+    then found by heights of half of them tried on the other half.
 
     Examples
     --------
     >>> asymmetry_shown([[0, 3, 5], [1, 0, 3], [1, 1, 0]], None, [0, 0.5, 1])
     AsymmetryShown(share=0.75, error=0.0, n_rows=None, available=1.0)
     """
-    pairs = Pairs.of(D, weights, n_jobs)
+    pairs = Pairs.of(D, weights)
     return shown_by(pairs if rows is None else pairs.rows(np.asarray(rows)), np.asarray(shown, dtype=float))
 
 
@@ -63,12 +51,16 @@ def shown_by(data: Pairs | Rows, shown: Array) -> AsymmetryShown:
     return AsymmetryShown(*share, n_rows, None if best is None else min(1.0, max(0.0, best)))
 
 
-def missed_by_rows(rows: Rows, shown: Array) -> tuple[Array, Array]:
-    """For each row ``sum c (A - a)^2`` and ``sum c A^2``, where A is the skew part and a what is shown of it."""
+def missed_by_rows(rows: Rows, shown: Array, group: Array | None = None) -> tuple[Array, Array]:
+    """For each row ``sum c (A - a)^2`` and ``sum c A^2``, where A is the skew part and a what is shown of it.
+
+    With groups of points only the pairs within them count: between them heights tell nothing.
+    """
     missed, squares = np.zeros(len(rows.sources)), np.zeros(len(rows.sources))
     i = rows.sources
     for j, A, c in rows.skew():
         a = shown[j] - shown[i, None] if shown.ndim == 1 else (shown[i, j] - shown[j, i].T) / 2
+        c = c if group is None else np.where(group[j] == group[i, None], c, 0.0)
         missed += (c * (A - a) ** 2).sum(axis=1)
         squares += (c * A**2).sum(axis=1)
     return missed, squares
@@ -102,13 +94,7 @@ def gradient_share(data: Pairs | Rows, found: Survey, heights: Array | None = No
         return Estimate(None, None)
     missed, squares = np.zeros(k), np.zeros(k)
     for fold in (np.arange(k) % 2 == 0, np.arange(k) % 2 == 1):
-        h, group = heights_of_rows(data.only(~fold))
-        tried = data.only(fold)
-        i = tried.sources[:, None]
-        for j, A, c in tried.skew():
-            c = np.where(group[j] == group[i], c, 0.0)  # between groups the heights tell nothing
-            missed[fold] += (c * (A - (h[j] - h[i])) ** 2).sum(axis=1)
-            squares[fold] += (c * A**2).sum(axis=1)
+        missed[fold], squares[fold] = missed_by_rows(data.only(fold), *heights_of_rows(data.only(~fold)))
     return one_minus(ratio_of_rows(missed, squares, data.n_points))
 
 

@@ -19,22 +19,10 @@ Linked = Callable[[int, Integers], NDArray[np.bool_]]  # which of some points ar
 def graph_components(graph: Any, connection: str = "weak") -> Integers:
     """Component of each node of a sparse graph, in which every stored entry is an arc, a stored zero too.
 
-    Parameters
-    ----------
-    graph : scipy sparse matrix of shape (n, n)
-    connection : {"weak", "strong"}
-        Whatever the directions of the arcs; or so that each node can be reached from each other one.
-
-    Examples
-    --------
-    >>> from scipy.sparse import coo_array
-    >>> arcs = coo_array(([1.0, 0.0, 1.0], ([0, 1, 2], [1, 0, 3])), shape=(4, 4))
-    >>> graph_components(arcs).tolist(), graph_components(arcs, "strong").tolist()
-    ([0, 0, 1, 1], [0, 0, 1, 2])
+    A "weak" connection is one whatever the directions of the arcs; in a "strong" one each node reaches each other one.
     """
-    from scipy.sparse.csgraph import (
-        connected_components,  # here, for what only looks at a map is fast without it
-    )
+    # Here, for what only looks at a map is fast without it.
+    from scipy.sparse.csgraph import connected_components
 
     return _by_first(connected_components(graph, directed=True, connection=connection)[1])
 
@@ -72,19 +60,13 @@ def pair_components(n: int, parts: Iterable[tuple[NDArray[Any], NDArray[Any]]]) 
     """Component of each of n points, where pairs ``(i, j)`` that come in parts, as arrays, are connected.
 
     Only one part is held at a time.
-
-    Examples
-    --------
-    >>> pair_components(4, [([0], [2]), ([2, 3], [2, 0])]).tolist()
-    [0, 1, 0, 0]
     """
     from scipy.sparse import coo_array
 
     everyone, component = np.arange(n), np.arange(n)
     for i, j in parts:
-        first = np.unique(component, return_index=True)[
-            1
-        ]  # of each component so far, whose points lead to it
+        # The first point of each component so far, whose points lead to it.
+        first = np.unique(component, return_index=True)[1]
         ends = np.concatenate([everyone, i]), np.concatenate([first[component], j])
         component = graph_components(coo_array((np.ones(len(ends[0]), bool), ends), shape=(n, n)))
     return component

@@ -53,24 +53,21 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
     n = len(values)
     if not issparse(graph):
         raise InputTypeError(f"graph must be a scipy sparse array, got {type(graph).__name__}.")
-    shape = tuple(getattr(graph, "shape", ()))
-    if shape != (n, n):
-        raise InputError(f"graph must have a row and a column for each of the {n} points, got shape {shape}.")
+    if graph.shape != (n, n):
+        raise InputError(f"graph must have a row and a column for each of the {n} points, got {graph.shape}.")
     if hops < 1:
         raise InputError(f"hops must be at least 1, got {hops}.")
     rows, columns = _neighbors(graph, ~np.isnan(values), hops)
     level = values[rows] == values[columns]
     flat = coo_array((np.ones(level.sum()), (rows[level], columns[level])), shape=(n, n))
     plateau = graph_components(flat)
-    rises = np.zeros(n, dtype=bool)  # the plateau has a higher neighbor
-    falls = np.zeros(n, dtype=bool)
+    rises, falls = np.zeros((2, n), dtype=bool)  # whether the plateau has a higher, and a lower neighbor
     rises[plateau[rows[values[columns] > values[rows]]]] = True
     falls[plateau[rows[values[columns] < values[rows]]]] = True
     first = np.unique(plateau, return_index=True)[1]
     maxima, minima = first[(falls & ~rises)[: len(first)]], first[(rises & ~falls)[: len(first)]]
-    return Extrema(
-        maxima[np.argsort(-values[maxima], kind="stable")], minima[np.argsort(values[minima], kind="stable")]
-    )
+    highest, lowest = np.argsort(-values[maxima], kind="stable"), np.argsort(values[minima], kind="stable")
+    return Extrema(maxima[highest], minima[lowest])
 
 
 def _neighbors(graph: Any, known: NDArray[np.bool_], hops: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -36,21 +36,8 @@ SOLVED, SILENT = 1e-14, 1e3
 def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) -> Array:
     """Heights whose differences h_j - h_i come nearest to the skew part (D_ij - D_ji) / 2 (HodgeRank).
 
-    Parameters
-    ----------
-    D : array-like of shape (n_points, n_points)
-        ``D[i, j]`` is the dissimilarity from i to j, as :func:`~finsler.data.matrix.as_dissimilarities` checked it; what
-        is NaN, infinite or negative (a bound) is unknown, and the diagonal ignored.
-    weights : array-like of the same shape, optional
-        Weight of each ordered pair, 0 for unknown. A pair counts if it is known both ways, with the harmonic
-        mean of its two weights.
-    n_jobs : int, optional
-        Threads, all cores by default. The result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        Heights, of mean 0 on each connected component of the pairs known both ways.
+    The arrays are checked ones, see `finsler.geometry.pairs`. Heights have the mean 0 on each connected component of the
+    pairs known both ways; they do not depend on `n_jobs`.
 
     Examples
     --------
@@ -108,13 +95,7 @@ def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
 def heights_of_pairs(
     i: Array, j: Array, skew: Array, weights: Array, n: int, *, ridge: float = 0.0, tol: float = SOLVED
 ) -> Array:
-    """Heights with the least ``sum c (h_j - h_i - A)^2 + ridge sum h^2`` over a list of pairs i, j.
-
-    Examples
-    --------
-    >>> heights_of_pairs(np.array([0, 1]), np.array([1, 2]), np.array([1.0, 1.0]), np.array([1.0, 2.0]), 3).round(12)
-    array([-1.,  0.,  1.])
-    """
+    """Heights with the least ``sum c (h_j - h_i - A)^2 + ridge sum h^2`` over a list of pairs i, j."""
     there = sparse.csr_array((weights, (i, j)), shape=(n, n))
     flow = np.bincount(j, weights * skew, n) - np.bincount(i, weights * skew, n)
     return solve_laplacian(there + there.T, flow, ridge=ridge, tol=tol)
@@ -126,13 +107,8 @@ def solve_laplacian(weights: Any, flow: Array, *, ridge: float = 0.0, tol: float
     Without ridge the heights have the mean 0 on each component.
     """
     degree = np.asarray(weights.sum(axis=1)).ravel() + ridge
-    group = (
-        None
-        if ridge
-        else graph_components(weights)
-        if sparse.issparse(weights)
-        else matrix_components(weights)
-    )
+    components = graph_components if sparse.issparse(weights) else matrix_components
+    group = None if ridge else components(weights)
     return _solve(lambda x: degree * x - weights @ x, flow, degree, group, tol)
 
 
@@ -143,11 +119,7 @@ def _weight_rows(rows: Rows, dense: bool) -> Any:
 
 
 def _solve(
-    multiply: Callable[[Array], Array],
-    flow: Array,
-    degree: Array,
-    group: Array | None,
-    tol: float,
+    multiply: Callable[[Array], Array], flow: Array, degree: Array, group: Array | None, tol: float
 ) -> Array:
     """Solve by conjugate gradients, scaled so that points of small weight are served as well.
 

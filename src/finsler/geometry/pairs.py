@@ -73,24 +73,14 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Dissimilarities from and to some points.
+    """Dissimilarities from and to some points."""
 
-    Attributes
-    ----------
-    sources : ndarray of int of shape (k,)
-        The points.
-    ahead : ndarray of shape (k, n)
-        From the source to each point; NaN, inf or negative where that is not known.
-    back : ndarray of shape (k, n)
-        From each point to the source.
-    weights : pair of ndarrays of shape (k, n), optional
-        Weights ahead and back; 1 by default.
-    """
-
-    sources: Array
-    ahead: Array
-    back: Array
-    weights: tuple[Array, Array] | None = None
+    sources: Array  #: The points, k of n.
+    ahead: (
+        Array  #: From the source to each point, shape (k, n); NaN, inf or negative where that is not known.
+    )
+    back: Array  #: From each point to the source.
+    weights: tuple[Array, Array] | None = None  #: Weights ahead and back; 1 by default.
 
     @property
     def n_points(self) -> int:
@@ -234,21 +224,13 @@ def _look_at(rows: Rows, inner: NDArray[np.bool_], chance: float, rng: np.random
 
 def strongly_connected(pairs: Pairs) -> bool:
     """Whether every point reaches every other one along known ordered pairs."""
+    ways: tuple[Linked, Linked] = (pairs.known, lambda i, others: pairs.known(others, i))
     others = np.arange(1, pairs.n_points)
-    return all(len(reached(0, others, _linked(pairs, way))) == pairs.n_points for way in ("out", "in"))
+    return all(len(reached(0, others, linked)) == pairs.n_points for linked in ways)
 
 
 def components(pairs: Pairs) -> Array:
     """Number of each point's component, where pairs known in either direction connect."""
-    return linked_components(pairs.n_points, _linked(pairs, "either"))
-
-
-def _linked(pairs: Pairs, way: str) -> Linked:
-    """Which of some points known pairs lead to from a point: "out", "in" or "either" way."""
-
-    def linked(i: int, others: Array) -> NDArray[np.bool_]:
-        if way != "either":
-            return pairs.known(i, others) if way == "out" else pairs.known(others, i)
-        return pairs.known(i, others) | pairs.known(others, i)
-
-    return linked
+    return linked_components(
+        pairs.n_points, lambda i, others: pairs.known(i, others) | pairs.known(others, i)
+    )

@@ -21,19 +21,17 @@ from finsler.kernels.dense import ordered_stress
 
 
 def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
-    X = np.asarray(X, dtype=float)
-    D = np.asarray(D)
-    if not np.issubdtype(D.dtype, np.floating):
-        D = D.astype(float)
+    X, D, weights = np.asarray(X, dtype=float), _floats(D), None if weights is None else _floats(weights)
     if X.ndim != 2 or D.shape != (len(X), len(X)):
         raise InputError(f"X of shape {X.shape} needs D of shape ({len(X)}, {len(X)}), got {D.shape}.")
-    if weights is not None:
-        weights = np.asarray(weights)
-        if not np.issubdtype(weights.dtype, np.floating):
-            weights = weights.astype(float)
-        if weights.shape != D.shape:
-            raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
+    if weights is not None and weights.shape != D.shape:
+        raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
     return X, D, weights
+
+
+def _floats(values: Any) -> Array:
+    values = np.asarray(values)
+    return values if np.issubdtype(values.dtype, np.floating) else values.astype(float)
 
 
 def axes_first(X: Array) -> Array:
@@ -48,17 +46,15 @@ def _leaving_and_arriving(
 ) -> tuple[Array, Array]:
     """Stress of the ways from each point, and of the ways to each point."""
     points, data, w = _arrays(X, D, weights)
-    n = len(points)
+    n, uniform = len(points), w is None
     height = points @ drift_vector(drift, points.shape[1])
     XT = axes_first(points)
     edges = np.linspace(0, n, min(n, 16) + 1).astype(int)
     leaving, arriving = np.zeros(n), np.zeros((len(edges) - 1, n))
-    uniform = w is None
+    w = data[:0] if uniform else w
 
     def task(block: int, start: int, stop: int) -> None:
-        ordered_stress(
-            data, data[:0] if uniform else w, XT, height, uniform, start, stop, leaving, arriving[block]
-        )
+        ordered_stress(data, w, XT, height, uniform, start, stop, leaving, arriving[block])
 
     map_blocks(task, edges, n_jobs if n > 300 else 1)
     return leaving, arriving.sum(axis=0)
@@ -68,26 +64,7 @@ def raw_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
     n_jobs: int | None = None,
 ) -> float:  # fmt: skip
-    """Raw stress of the map ``X``, the sum above.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, m)
-        Coordinates.
-    D : array-like of shape (n, n)
-        Dissimilarities from row to column.
-    weights : array-like of shape (n, n), optional
-        Weight of each ordered pair; all 1 by default.
-    drift : float or array-like of shape (m,)
-        ``alpha`` on the last axis, or the whole vector.
-    n_jobs : int, optional
-        Threads; all cores by default.
-
-    Examples
-    --------
-    >>> raw_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
-    0.5
-    """
+    """Raw stress of the map ``X``, the sum above; `drift` is ``alpha`` on the last axis, or the whole vector."""
     return float(_leaving_and_arriving(X, D, weights, drift, n_jobs)[0].sum())
 
 
@@ -122,33 +99,10 @@ def total_square(D: Any, weights: Any = None) -> float:
     return total
 
 
-def stress_per_point(
-    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
-) -> Array:
-    """Share of each point in the stress: half of every pair goes to either end, and the shares sum to 1.
-
-    A perfect map has all shares 0.
-
-    Examples
-    --------
-    >>> stress_per_point([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
-    array([0.5, 0.5])
-    """
-    shares = point_stress(X, D, weights, drift=drift)
-    total = shares.sum()
-    return shares / total if total > 0 else shares
-
-
 def point_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
     n_jobs: int | None = None,
 ) -> Array:  # fmt: skip
-    """Stress of each point: half of every pair goes to either end, and they sum to the stress.
-
-    Examples
-    --------
-    >>> point_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5)
-    array([0.25, 0.25])
-    """
+    """Stress of each point: half of every pair goes to either end, and they sum to the stress."""
     leaving, arriving = _leaving_and_arriving(X, D, weights, drift, n_jobs)
     return (leaving + arriving) / 2

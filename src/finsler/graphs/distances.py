@@ -21,9 +21,8 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.asymmetry import shown_by
 from finsler.geometry.components import graph_components
-from finsler.geometry.estimates import Estimate, ratio_of_rows
+from finsler.geometry.estimates import Estimate, SampledScores, ratio_of_rows
 from finsler.geometry.pairs import Rows
-from finsler.geometry.shown import SampledScores
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from finsler.data.matrix import LARGEST
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count
-from finsler.geometry.shown import SampledScores
+from finsler.geometry.estimates import SampledScores
 from finsler.graphs.digraph import Digraph, largest_component
 from finsler.graphs.distances import (
     POLICIES,
