@@ -87,9 +87,9 @@ def main() -> None:
         place_by_pivots(data, start.coordinates[data.pivots], np.random.RandomState(0), arcs, 1),
         start.omega,
     )
-    problem = SparseProblem(data, omega, arcs, power=2, hold=True, n_jobs=1)
+    problem = SparseProblem(data, arcs, power=2, hold=True, n_jobs=1)
     problem.evaluate(X0, omega)  # compiles the kernels
-    free = SparseProblem(data, omega, arcs, power=2, n_jobs=1)
+    free = SparseProblem(data, arcs, power=2, n_jobs=1)
 
     def score(X: np.ndarray) -> float:
         return sampled_scores(X, omega, rows, weighting="inverse-square").normalized_stress.value ** 2

@@ -224,9 +224,7 @@ class Embedding:
             raise InputError(f"must have one entry per new point, {k}; got {len(names)}.", argument="labels")
         fitted = list(range(self.n_points)) if self.labels is None else self.labels
         if again := {str(label) for label in fitted} & {str(label) for label in names}:
-            raise InputError(
-                f"labels: {min(again)!r} is a point of the map; call the new one something else."
-            )
+            raise InputError(f"labels: {min(again)!r} is a point of the map; call the new one differently.")
         return replace(
             self,
             coordinates=np.vstack([self.coordinates, placed.coordinates]),

@@ -27,6 +27,7 @@ from finsler.solvers.sparse.maps import map_graph
 class SolverOptions(TypedDict, total=False):
     """Options of all solvers, with the defaults and meanings that `FinslerMDS` gives them."""
 
+    solver: str
     init: str | ArrayLike
     n_init: int
     max_iter: int
@@ -42,14 +43,12 @@ class SolverOptions(TypedDict, total=False):
 class MatrixOptions(SolverOptions, total=False):
     """Further options of `embed_matrix` and `embed_pairs`, with the defaults of `FinslerMDS`."""
 
-    solver: str
     memory_budget: float | str | None
 
 
 class GraphOptions(SolverOptions, total=False):
     """Further options of `embed_graph`: of `FinslerMDS`, or of `sparse_smacof` where the map is a sparse one."""
 
-    solver: str
     checkpoint: str | os.PathLike[str] | None
     checkpoint_seconds: float
 
@@ -57,7 +56,6 @@ class GraphOptions(SolverOptions, total=False):
 class PointOptions(SolverOptions, total=False):
     """Further options of `embed_points`, with the defaults of `FinslerIsomap`."""
 
-    solver: str
     n_neighbors: int
     radius: float | None
     graph: Any
@@ -124,8 +122,10 @@ def embed_matrix(
         table = read_table(path, kind="matrix", encoding=encoding)
         values, labels = table.values, table.labels if labels is None else labels
     data = as_dissimilarities(values, weights, labels=labels, missing=missing)
-    facts = data.provenance.having(kind="matrix", source="" if path is None else os.path.basename(path))
-    return mds.fit(replace(data, provenance=facts)).result_
+    if data is not values:  # else they say themselves where they come from
+        facts = data.provenance.having(kind="matrix", source=os.path.basename(path or ""))
+        data = replace(data, provenance=facts)
+    return mds.fit(data).result_
 
 
 def embed_pairs(

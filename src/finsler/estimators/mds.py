@@ -198,9 +198,7 @@ class FinslerMDS(MapEstimator):
                 from_fitted = self._new_rows(from_fitted, "from_fitted")
         else:
             if from_fitted is not None:
-                raise InputError(
-                    "from_fitted goes with metric='precomputed'; otherwise both ways are computed."
-                )
+                raise InputError("from_fitted goes with metric='precomputed'; else both ways are computed.")
             X = self._checked(X, reset=False)
             to_fitted = self._both_ways(X, self._fit_X)
             from_fitted = self._both_ways(self._fit_X, X).T

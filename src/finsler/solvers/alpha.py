@@ -43,27 +43,13 @@ class AlphaGuess(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What tells the drift from the data before there is a map.
+    """What tells the drift from the data before there is a map."""
 
-    Attributes
-    ----------
-    h : ndarray of shape (n,)
-        Heights that fit the skew part best.
-    square : float
-        Sum of squares of the symmetric part.
-    symmetric : bool
-        Whether nothing is left of the skew part beside the heights, to rounding.
-    one_way : bool
-        Whether some pairs are known one way only.
-    sample_S, sample_h, sample_D : ndarray
-        Symmetric part, heights and data of some points.
-    """
-
-    h: Array
-    square: float
-    symmetric: bool
-    one_way: bool
-    sample_S: Array
+    h: Array  #: Heights that fit the skew part best.
+    square: float  #: Sum of squares of the symmetric part.
+    symmetric: bool  #: Whether nothing is left of the skew part beside the heights, to rounding.
+    one_way: bool  #: Whether some pairs are known one way only.
+    sample_S: Array  #: Symmetric part, heights and data of some points.
     sample_h: Array
     sample_D: Array
 

@@ -122,27 +122,13 @@ class Acceleration:
 
 @dataclass(frozen=True)
 class StopRule:
-    """When the loop ends of itself.
+    """When the loop ends of itself."""
 
-    Attributes
-    ----------
-    max_iter : int
-        Iterations at most.
-    tol : float
-        It has converged when the next plain step is sure to take off less than this share of the stress.
-    exact : float
-        Stress that counts as 0, to rounding.
-    deadline : float
-        Value of ``time.perf_counter`` at which to end.
-    unit : float
-        Share of the stress that ``tol`` is meant for.
-    """
-
-    max_iter: int
-    tol: float
-    exact: float = 0.0
-    deadline: float = np.inf
-    unit: float = 1.0
+    max_iter: int  #: Iterations at most.
+    tol: float  #: Converged when the next plain step is sure to take off less than this share of the stress.
+    exact: float = 0.0  #: Stress that counts as 0, to rounding.
+    deadline: float = np.inf  #: Value of ``time.perf_counter`` at which to end.
+    unit: float = 1.0  #: Share of the stress that ``tol`` is meant for.
 
     def reached(self, now: Evaluation, n_iter: int) -> tuple[str, str] | None:
         """Status and message, if it is time to end."""
@@ -152,10 +138,7 @@ class StopRule:
             change = f"less than tol = {self.tol:g} (relative)"
             return "converged", f"The stress changes by {change} after {n_iter} iterations."
         if n_iter >= self.max_iter:
-            return (
-                "max_iter",
-                f"It reached max_iter = {self.max_iter} before the tolerance tol = {self.tol:g}.",
-            )
+            return "max_iter", f"It reached max_iter = {self.max_iter} before tol = {self.tol:g}."
         if time.perf_counter() >= self.deadline:
             return "time_limit", f"The time limit came after {n_iter} iterations."
         return None

@@ -21,24 +21,12 @@ STARTS = 6  # nearest fitted points that a new point starts from
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New points in a map.
+    """New points in a map."""
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (k, m)
-        One row per new point.
-    stress : ndarray of shape (k,)
-        Sum of squared errors of each.
-    misfit : ndarray of shape (k,)
-        Root of its share in the sum of squares of the point's dissimilarities: 0 is perfect.
-    converged : bool
-        Whether all were placed within `max_iter` iterations.
-    """
-
-    coordinates: Array
-    stress: Array
-    misfit: Array
-    converged: bool
+    coordinates: Array  #: One row per new point.
+    stress: Array  #: Sum of squared errors of each.
+    misfit: Array  #: Root of its share in the sum of squares of the point's dissimilarities: 0 is perfect.
+    converged: bool  #: Whether all were placed within `max_iter` iterations.
 
 
 def place(
@@ -61,10 +49,9 @@ def place(
         Fitted coordinates, which stay.
     drift : float or array-like of shape (m,)
         Drift of the map, on the last axis.
-    to_fitted : array-like of shape (k, n), optional
-        Dissimilarities *from* each new point *to* each fitted one; NaN where unknown.
-    from_fitted : array-like of shape (k, n), optional
-        Dissimilarities *from* each fitted point *to* each new one, also one row per new point; NaN where unknown.
+    to_fitted, from_fitted : array-like of shape (k, n), optional
+        Dissimilarities *from* each new point *to* each fitted one, and *from* each fitted point *to* each new one, also
+        one row per new point; NaN where unknown.
     max_iter, tol : int, float
         Limits per point; ``tol`` is relative to its stress.
     n_jobs : int, optional
@@ -94,9 +81,7 @@ def place(
     w_there, w_back = np.isfinite(there).astype(float), np.isfinite(back).astype(float)
     blind = np.flatnonzero(w_there.sum(axis=1) + w_back.sum(axis=1) == 0)
     if blind.size:
-        raise InputError(
-            f"Row {blind[0]} of the new points has no known dissimilarity, so it cannot be placed."
-        )
+        raise InputError(f"Row {blind[0]} of the new points has no known dissimilarity to be placed by.")
     there, back = np.where(w_there > 0, there, 0.0), np.where(w_back > 0, back, 0.0)
     starts, k = _starts(X, there, back, w_there, w_back), len(there)
     places, stress, n_iter = starts[:, 0].copy(), np.empty(k), np.zeros(k, dtype=np.int64)
@@ -115,20 +100,14 @@ def place(
 def _both_ways(to_fitted: Any, from_fitted: Any, n: int) -> tuple[Array, Array]:
     """Dissimilarities to and from the fitted points, checked; NaN where they were not given."""
     if to_fitted is None and from_fitted is None:
-        raise InputError(
-            "Give to_fitted, from_fitted, or both: a new point needs dissimilarities to be placed by."
-        )
-    there = None if to_fitted is None else _rows(to_fitted, n, "to_fitted")
-    back = None if from_fitted is None else _rows(from_fitted, n, "from_fitted")
-    if there is None or back is None:
-        known = back if there is None else there
-        assert known is not None
-        unknown = np.full(known.shape, np.nan)
-        return (unknown, known) if there is None else (known, unknown)
+        raise InputError("Give to_fitted, from_fitted, or both: new points are placed by dissimilarities.")
+    if to_fitted is None:
+        back = _rows(from_fitted, n, "from_fitted")
+        return np.full(back.shape, np.nan), back
+    there = _rows(to_fitted, n, "to_fitted")
+    back = np.full(there.shape, np.nan) if from_fitted is None else _rows(from_fitted, n, "from_fitted")
     if there.shape != back.shape:
-        raise InputError(
-            f"to_fitted and from_fitted must have the same shape, got {there.shape} and {back.shape}."
-        )
+        raise InputError(f"to_fitted and from_fitted must have the same shape: {there.shape}, {back.shape}.")
     return there, back
 
 
@@ -144,9 +123,7 @@ def _rows(values: ArrayLike, n: int, name: str) -> Array:
         )
     if (rows < 0).any():
         i, j = np.argwhere(rows < 0)[0]
-        raise InputError(
-            f"{name} is negative in row {i}, column {j}: {rows[i, j]}. Dissimilarities cannot be."
-        )
+        raise InputError(f"{name} is negative in row {i}, column {j}: {rows[i, j]}.")
     largest = np.where(np.isfinite(rows), rows, 0).max(initial=0.0)
     if largest > LARGEST:
         raise InputError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")

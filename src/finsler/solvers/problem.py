@@ -58,24 +58,12 @@ class Problem(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Parts of ``D`` for uniform weights.
+    """Symmetric and skew part of complete ``D`` with uniform weights."""
 
-    Attributes
-    ----------
-    S : ndarray of shape (n, n)
-        ``(D + D')/2``.
-    h : ndarray of shape (n,)
-        Centered heights that fit the skew part best, ``A.mean(axis=0)`` with ``A = (D - D')/2``.
-    skew_residual : float
-        What they leave of it, ``sum over i < j of (A_ij - h_j + h_i)^2``.
-    total : float
-        Sum of squares of D.
-    """
-
-    S: Array
-    h: Array
-    skew_residual: float
-    total: float
+    S: Array  #: ``(D + D')/2``.
+    h: Array  #: Centered heights that fit the skew part ``A = (D - D')/2`` best, ``A.mean(axis=0)``.
+    skew_residual: float  #: What they leave of it, ``sum over i < j of (A_ij - h_j + h_i)^2``.
+    total: float  #: Sum of squares of D.
 
 
 def split(D: Array, n_jobs: int | None = None) -> Parts:
@@ -89,7 +77,7 @@ def split(D: Array, n_jobs: int | None = None) -> Parts:
     """
     n = len(D)
     require_memory(
-        D.itemsize * n * n, f"A symmetrized copy of D for {n} points", "Use float32, or fewer points."
+        D.itemsize * n * n, f"A symmetrized copy of D for {n} points", "Use float32 or fewer points."
     )
 
     def margins(_: int, start: int, stop: int) -> tuple[Array, Array]:
@@ -191,9 +179,8 @@ class WeightedProblem(Problem):
         across = p + alpha * np.abs(W - WT, dtype=float)
         factor = _grounded_cholesky(across)
         if W is WT or (W == WT).all():
-            return lambda force: (
-                cho_solve(factor, force) / np.append(np.ones(force.shape[1] - 1), 1 + alpha**2)
-            )
+            last = 1 + alpha**2
+            return lambda force: cho_solve(factor, force) / np.append(np.ones(force.shape[1] - 1), last)
         factor_last = _grounded_cholesky(across + alpha**2 * p)
 
         def solve(force: Array) -> Array:

@@ -173,9 +173,7 @@ def given_start(init: ArrayLike, n: int, m: int, total: float) -> Array:
     """Start that was given as an array, checked."""
     X = np.array(init, dtype=float)
     if X.shape != (n, m):
-        raise InputError(
-            f"init must have one row per point and one column per dimension, ({n}, {m}); got {X.shape}."
-        )
+        raise InputError(f"init must have a row per point, a column per dimension, {(n, m)}; got {X.shape}.")
     if not np.isfinite(X).all():
         raise InputError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
     X -= X.mean(axis=0)
@@ -193,6 +191,4 @@ def check_options(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_
     if not isinstance(tol, Real) or not float(tol) >= 0:
         raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise InputError(
-            f"time_limit must be a positive number of seconds, got {time_limit!r}.", argument="time_limit"
-        )
+        raise InputError(f"must be a positive number of seconds, got {time_limit!r}.", argument="time_limit")

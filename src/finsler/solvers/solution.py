@@ -16,47 +16,20 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Result of a solver.
+    """Result of a solver."""
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (n, m)
-        The map, in the frame of :func:`~finsler.solvers.drift.upright`.
-    drift : ndarray of shape (m,)
-        ``(0, ..., 0, alpha)``.
-    stress : float
-        Weighted sum of squared errors over ordered pairs, computed anew from ``coordinates``.
-    total : float
-        Weighted sum of squared dissimilarities over the same pairs.
-    per_point : ndarray of shape (n,)
-        Share of each point in the stress.
-    history : ndarray
-        Stress at the start and after each iteration; it never rises.
-    n_iter : int
-        Iterations of the run that was kept.
-    n_passes : int
-        Passes over the pairs, over all runs: what the computation cost.
-    status : {"converged", "max_iter", "time_limit", "stopped", "interrupted", "closed_form"}
-        How it ended; "stopped" by a callback, "interrupted" by Ctrl-C.
-    message : str
-        The same in words.
-    seconds : float
-        Wall-clock time.
-    alpha_source : {"given", "fitted", "symmetric", "cyclic", "one_way", "unclear"}
-        Where alpha comes from, see `finsler.solvers.alpha`.
-    """
-
-    coordinates: Array
-    drift: Array
-    stress: float
-    total: float
-    per_point: Array
-    history: Array
-    n_iter: int
-    n_passes: int
+    coordinates: Array  #: The map, in the frame of :func:`~finsler.solvers.drift.upright`.
+    drift: Array  #: ``(0, ..., 0, alpha)``.
+    stress: float  #: Weighted sum of squared errors over ordered pairs, computed anew from the coordinates.
+    total: float  #: Weighted sum of squared dissimilarities over the same pairs.
+    per_point: Array  #: Share of each point in the stress.
+    history: Array  #: Stress at the start and after each iteration; it never rises.
+    n_iter: int  #: Iterations of the run that was kept.
+    n_passes: int  #: Passes over the pairs, over all runs: what the computation cost.
     status: str
-    message: str
-    seconds: float
+    """How it ended: converged, max_iter, time_limit, stopped (by a callback), interrupted (Ctrl-C) or closed_form."""
+    message: str  #: The same in words.
+    seconds: float  #: Wall-clock time.
     alpha_source: AlphaSource = "given"
 
     @property
@@ -102,24 +75,10 @@ def solution_of(data: Scored, X: Array, omega: Array, *, history: list[float], *
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """What a callback is given after each iteration; a callback that returns True stops the solver.
+    """What a callback is given after each iteration; a callback that returns True stops the solver."""
 
-    Attributes
-    ----------
-    n_iter : int
-        Iterations so far.
-    stress : float
-        Stress of the map.
-    coordinates : ndarray of shape (n, m)
-        The map so far, a copy.
-    drift : ndarray of shape (m,)
-        Its drift, which need not point along the last axis before the end.
-    seconds : float
-        Wall-clock time so far.
-    """
-
-    n_iter: int
-    stress: float
-    coordinates: Array
-    drift: Array
-    seconds: float
+    n_iter: int  #: Iterations so far.
+    stress: float  #: Stress of the map.
+    coordinates: Array  #: The map so far, a copy.
+    drift: Array  #: Its drift, which need not point along the last axis before the end.
+    seconds: float  #: Wall-clock time so far.

@@ -58,18 +58,14 @@ def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Ar
     D, W = data.matrix, data.weights
     assert W is not None, "complete data with uniform weights have nothing to fill in"
     n = len(D)
-    require_memory(
-        16.0 * n * n, f"The completed dissimilarities of {n} points", "Use init='random', or fewer points."
-    )
+    require_memory(16.0 * n * n, f"Completed data of {n} points", "Use init='random', or fewer points.")
     D = np.abs(D)  # a bound "at least b" is taken for b
     h = gradient_heights(D, W, n_jobs=n_jobs)
     known = W > 0
+    both, one_way = known & known.T, known & ~known.T
     S = np.full((n, n), np.inf)
     straight = np.where(known, D, np.inf) - (h[None, :] - h[:, None])
-    both = known & known.T
-    one_way = known & ~known.T
-    floor = np.finfo(float).tiny
-    S[one_way] = np.maximum(straight[one_way], floor)
+    S[one_way] = np.maximum(straight[one_way], np.finfo(float).tiny)
     S.T[one_way] = S[one_way]
     S[both] = (straight[both] + straight.T[both]) / 2
     np.fill_diagonal(S, 0.0)
@@ -162,9 +158,8 @@ class DoublyCentered:
             # A fixed, generic start vector: the result must not depend on a global random state.
             v0 = np.random.default_rng(0).standard_normal(n)
             try:
-                values, vectors = eigsh(
-                    LinearOperator((n, n), matvec=matvec, dtype=float), k=possible, which="LA", v0=v0
-                )
+                operator = LinearOperator((n, n), matvec=matvec, dtype=float)
+                values, vectors = eigsh(operator, k=possible, which="LA", v0=v0)
             except ArpackNoConvergence:
                 values, vectors = eigh(self._formed(minus), subset_by_index=(n - possible, n - 1))
         if len(values) < possible:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points

@@ -102,7 +102,7 @@ def problem_of(case, graph, alpha=0.4, m=3, fine=True):
         options["relayed"] = relayed_pairs(data, 3, np.random.RandomState(1))
     omega = np.zeros(m)
     omega[-1] = alpha
-    problem = SparseProblem(data, omega, ArcPairs.of(graph, True), among=3.0, fine=fine, **options)
+    problem = SparseProblem(data, ArcPairs.of(graph, True), among=3.0, fine=fine, **options)
     return problem, np.random.default_rng(0).normal(size=(graph.n_nodes, m)) * 3, omega
 
 
@@ -146,7 +146,6 @@ def test_the_drift_is_the_least_squares_one(bound):
     problem, X, omega = problem_of({"power": 1, "bound": bound, "hold": True}, one_way_graph(), alpha=0.3)
     problem.arcs = None
     found = problem.fit_drift(X, omega)
-    problem.fixed_drift = None
     if bound == 0:
         best = problem.evaluate(X, found).stress
         rng = np.random.default_rng(0)
@@ -173,7 +172,7 @@ def stream_of(problem):
 
 def test_a_stream_of_the_same_pairs_has_the_same_stress():
     problem, X, omega = problem_of({"power": 0, "hold": True}, one_way_graph())
-    streamed = StreamedProblem(stream_of(problem), omega)
+    streamed = StreamedProblem(stream_of(problem))
     assert streamed.evaluate(X, omega).stress == pytest.approx(problem.evaluate(X, omega).stress, rel=1e-9)
     assert streamed.square == pytest.approx(problem.square, rel=1e-9)
     np.testing.assert_allclose(streamed.fit_drift(X, omega)[:2], problem.fit_drift(X, omega)[:2], atol=0.2)
@@ -193,7 +192,7 @@ def test_a_stream_of_exact_data_is_solved_with_its_drift():
 def test_a_bound_in_a_stream_costs_only_where_the_map_is_closer():
     omega, X = np.zeros(1), np.array([[0.0], [2.0]])
     for bound, expected in ((1.0, 0.0), (3.0, 1.0)):
-        problem = StreamedProblem(PairStream(2, [([0], [1], [-bound], [1.0])]), omega)
+        problem = StreamedProblem(PairStream(2, [([0], [1], [-bound], [1.0])]))
         assert problem.evaluate(X, omega).stress == pytest.approx(expected)
 
 

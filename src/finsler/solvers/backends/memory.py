@@ -22,7 +22,14 @@ from finsler.geometry.stress import point_stress, total_square
 from finsler.solvers.alpha import Evidence, sampled_points
 from finsler.solvers.backends.passes import MemoryPanels
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem, split
-from finsler.solvers.start import DoublyCentered, closed_form, complete_parts, isomap_of, random_points
+from finsler.solvers.start import (
+    DoublyCentered,
+    Gram,
+    closed_form_of,
+    complete_parts,
+    isomap_of,
+    random_points,
+)
 
 Array = NDArray[np.floating[Any]]
 
@@ -50,12 +57,16 @@ class Backend(ABC):
         """Stress with a given drift, or with one that is fitted."""
 
     @abstractmethod
+    def gram_and_heights(self) -> tuple[Gram, Array]:
+        """Doubly centered symmetric part, and heights of the skew part; completed where they have gaps."""
+
     def classical(self, n_components: int, alpha: float) -> Array:
         """Start from the closed form, on data completed where they have gaps."""
+        return closed_form_of(*self.gram_and_heights(), n_components, alpha)
 
-    @abstractmethod
     def isomap(self, n_components: int) -> Array:
         """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
+        return isomap_of(*self.gram_and_heights(), n_components)
 
     @abstractmethod
     def random(self, n_components: int, rng: np.random.RandomState) -> Array:
@@ -104,14 +115,10 @@ class MemoryBackend(Backend):
         one_way = W is not None and bool(((W > 0) & (W.T == 0)).any())
         return Evidence(h, square, symmetric, one_way, sample_S, sample_h, sample_D)
 
-    def classical(self, n_components: int, alpha: float) -> Array:
-        """Start from the closed form, on data completed where they have gaps."""
-        return closed_form(*self._symmetric_and_heights, n_components, alpha, self.n_jobs)
-
-    def isomap(self, n_components: int) -> Array:
-        """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
+    def gram_and_heights(self) -> tuple[Gram, Array]:
+        """Doubly centered symmetric part, and heights of the skew part; completed where they have gaps."""
         S, h = self._symmetric_and_heights
-        return isomap_of(DoublyCentered(S, self.n_jobs), h, n_components)
+        return DoublyCentered(S, self.n_jobs), h
 
     def random(self, n_components: int, rng: np.random.RandomState) -> Array:
         """Gaussian points as far apart on average as the data."""

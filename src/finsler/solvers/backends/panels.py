@@ -26,14 +26,7 @@ from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.backends.passes import Panels
 from finsler.solvers.placement import place
 from finsler.solvers.problem import Parts, Problem, UniformProblem, WeightedProblem
-from finsler.solvers.start import (
-    DENSE_EIGEN,
-    DoublyCentered,
-    closed_form_of,
-    gaussian_points,
-    isomap_of,
-    scaled_eigenvectors,
-)
+from finsler.solvers.start import DENSE_EIGEN, DoublyCentered, Gram, gaussian_points, scaled_eigenvectors
 
 Array = NDArray[np.floating[Any]]
 
@@ -86,17 +79,21 @@ class PanelBackend(Backend):
         sample_h = h[sample] - h[sample].mean()
         return Evidence(h, square, residual <= 1e-20 * square, False, S, sample_h, S + A)
 
+    def gram_and_heights(self) -> tuple[Gram, Array]:
+        """Doubly centered symmetric part, and heights of the skew part, of complete data."""
+        return self._gram, self.parts.h
+
     def classical(self, n_components: int, alpha: float) -> Array:
         """Start from the closed form; with weights or gaps, of the landmarks, among which the others are placed."""
         if self.weighted:
             return self._placed(n_components, alpha, self._landmarks.classical(n_components, alpha))
-        return closed_form_of(self._gram, self.parts.h, n_components, alpha)
+        return super().classical(n_components, alpha)
 
     def isomap(self, n_components: int) -> Array:
-        """Start from classical scaling of the symmetric part, the asymmetry climbing the last axis."""
+        """Start from classical scaling of the symmetric part; with weights or gaps likewise."""
         if self.weighted:
             return self._placed(n_components, 0.0, self._landmarks.isomap(n_components))
-        return isomap_of(self._gram, self.parts.h, n_components)
+        return super().isomap(n_components)
 
     def random(self, n_components: int, rng: np.random.RandomState) -> Array:
         """Gaussian points as far apart on average as the data."""

@@ -71,9 +71,10 @@ def map_graph(
     check_choice("connection", connection, ("strong", "weak"))
     check_choice("weighting", weighting, WEIGHTINGS)
     check_count("n_pivots", n_pivots, 2)
-    check_options(
-        n_components, options.get("n_init", 1), options.get("max_iter", 1), options.get("tol") or 0.0, None
+    n_init, max_iter, tol = (
+        options.get(name, usual) for name, usual in (("n_init", 1), ("max_iter", 1), ("tol", 0))
     )
+    check_options(n_components, n_init, max_iter, tol or 0, None)
     if far is not None and not (unreachable == "hinge" and 0 < far < float("inf")):
         raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
     if unreachable == "largest":

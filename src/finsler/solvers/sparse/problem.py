@@ -58,14 +58,12 @@ class ArcPairs:
 
 
 class PairProblem(Problem):
-    """A stress over some of the pairs; what it knows beyond the stress after a pass."""
+    """A stress over some of the pairs, with the drift that a pass is given; what it knows after a pass."""
 
-    square: float = np.nan
-    """Weighted sum of squares of the data."""
-    per_point: Array = np.empty(0)
-    """Stress of each node."""
-    unit: float = 1.0
-    """Share of the stress that tolerances are meant for."""
+    fixed_drift = None
+    square: float = np.nan  #: Weighted sum of squares of the data.
+    per_point: Array = np.empty(0)  #: Stress of each node.
+    unit: float = 1.0  #: Share of the stress that tolerances are meant for.
 
     @abstractmethod
     def fit_drift(self, X: Array, omega: Array) -> Array:
@@ -73,75 +71,42 @@ class PairProblem(Problem):
 
 
 class SparseProblem(PairProblem):
-    """Pairs of every node with the pivots, each standing for its region, and the arcs.
-
-    Parameters
-    ----------
-    data : PivotDistances
-    fixed_drift : ndarray of shape (m,) or None
-        The drift, or None to keep whatever drift the pass is given.
-    arcs : ArcPairs, optional
-    power : {0, 1, 2}
-        A pair at distance d weighs ``1/d^power``.
-    bound : float
-        Pairs without a path are left out (0), or kept at least so far apart.
-    theta : float
-        How the two ends of a pair share its curvature, see above.
-    among : float
-        Weight of the pairs of pivots with each other.
-    hold : bool
-        Leave the pivots where they are: all other nodes find their places among them.
-    fine : bool, optional
-        Compute in double precision; by default up to 10,000 nodes.
-    relayed : Relayed, optional
-        Random pairs of nodes with guessed distances.
-    trust : float
-        Their weight, of 1 for all pairs of a node.
-    """
+    """Pairs of every node with the pivots, each standing for its region, and the arcs."""
 
     def __init__(
         self,
         data: PivotDistances,
-        fixed_drift: Array | None,
         arcs: ArcPairs | None = None,
         *,
-        power: int = 0,
-        bound: float = 0.0,
-        theta: float = THETA,
-        among: float = AMONG,
-        hold: bool = False,
-        fine: bool | None = None,
-        relayed: Relayed | None = None,
-        trust: float = TRUST,
+        power: int = 0,  # a pair at distance d weighs 1/d^power
+        bound: float = 0.0,  # pairs without a path are left out (0), or kept at least so far apart
+        theta: float = THETA,  # how the two ends of a pair share its curvature, see above
+        among: float = AMONG,  # weight of the pairs of pivots with each other
+        hold: bool = False,  # leave the pivots where they are: all other nodes find their places among them
+        fine: bool | None = None,  # compute in double precision; by default up to 10,000 nodes
+        relayed: Relayed | None = None,  # random pairs of nodes with guessed distances
+        trust: float = TRUST,  # their weight, of 1 for all pairs of a node
         n_jobs: int | None = None,
     ):
-        self.data = data
-        self.n_points = data.n_nodes
-        self.fixed_drift = fixed_drift
+        self.data, self.n_points, self.n_jobs = data, data.n_nodes, n_jobs
         # Where a good part of all pairs are arcs, the pairs with the pivots tell of them already.
         density = 0.0 if arcs is None else len(arcs.leaving[1]) / max(1.0, float(data.n_nodes) ** 2)
         self.arc_weight = max(0.0, 1 - density * data.n_pivots) / (1 + among)
         self.arcs = arcs if self.arc_weight > 0 else None
-        self.power = power
-        self.bound = bound
-        self.hold = hold
+        self.power, self.bound, self.hold, self.relayed = power, bound, hold, relayed
         self.theta = 0.0 if hold else theta
-        among = (
-            0.0 if hold or data.n_pivots == data.n_nodes else among
-        )  # all nodes are pivots: all pairs are there
-        self.n_jobs = n_jobs
+        if hold or data.n_pivots == data.n_nodes:  # if all nodes are pivots, all pairs are there
+            among = 0.0
         fine = data.n_nodes <= FINE if fine is None else fine
         self.kind: Any = np.float64 if fine else np.float32
-        # Half: the pairs of a node with all pivots stand for those with all nodes, and each has two ends.
-        self.relayed = relayed
         trust = 0.0 if relayed is None else trust
         # The pairs of pivots with each other make up most of the stress; tolerances are meant for the rest.
         self.unit = unit = 1 / (1 + among)
-        share = 0.5 * (1 - trust) * unit
         # Rows that the partners stand for, shared out among the rounds.
-        self.partner_weight = (
-            0.0 if relayed is None else unit * trust * data.n_nodes / relayed.partner.shape[1]
-        )
+        rounds = 1 if relayed is None else relayed.partner.shape[1]
+        self.partner_weight = unit * trust * data.n_nodes / rounds
+        # Half: the pairs of a node with all pivots stand for those with all nodes, and each has two ends.
+        share = 0.5 * (1 - trust) * unit
         self.ahead, self.behind = (
             (mass * share).astype(self.kind) for mass in (data.mass_ahead, data.mass_behind)
         )
@@ -150,12 +115,18 @@ class SparseProblem(PairProblem):
         self.rows = tuple(np.ascontiguousarray(part[data.pivots]) for part in (data.out_of, data.into))
         # A node does not tell apart what lies within a pivot's region: weights 1/d^2 level off at its diameter.
         self.soft = (4 * data.radius**2).astype(self.kind)
+        self.rule = (
+            data.far,
+            bound,
+            self.ahead,
+            self.behind,
+            self.soft,
+            power,
+        )  # what a pair weighs, as the kernels take it
         self.edges = blocks(data.n_nodes)
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
-        if self.fixed_drift is not None:
-            omega = self.fixed_drift
         n, m = X.shape
         data = self.data
         P = np.ascontiguousarray(X[data.pivots].T.astype(self.kind))
@@ -166,29 +137,23 @@ class SparseProblem(PairProblem):
         press = np.zeros((n_blocks, 2, data.n_pivots), self.kind)
         arcs = self.arcs
 
-        def task(block: int, start: int, stop: int) -> tuple[float, float]:
-            sums = kernels.pivot_block(
-                data.out_of, data.into, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, lift, X,
-                omega, start, stop, force, curve, pull[block], press[block],
-            )  # fmt: skip
+        def task(block: int, start: int, stop: int) -> Array:
+            at = X, omega, start, stop, force, curve
+            sums = np.array(
+                kernels.pivot_block(
+                    data.out_of, data.into, *self.rule, P, lift, *at, pull[block], press[block]
+                )
+            )
             curve[:2, start:stop] *= 1 + self.theta
             if self.relayed is not None:
-                more = kernels.partner_block(
-                    self.relayed.partner, self.relayed.there, self.partner_weight, self.power, X, omega, start, stop, force,
-                    curve,
-                )  # fmt: skip
-                sums = sums[0] + more[0], sums[1] + more[1]
+                partner, there = self.relayed.partner, self.relayed.there
+                sums += kernels.partner_block(partner, there, self.partner_weight, self.power, *at)
             if arcs is not None:
-                more = kernels.arc_block(
-                    *arcs.leaving, self.power, self.arc_weight, True, X, omega, start, stop, force, curve
-                )
-                kernels.arc_block(
-                    *arcs.entering, self.power, self.arc_weight, False, X, omega, start, stop, force, curve
-                )
-                sums = sums[0] + more[0], sums[1] + more[1]
+                sums += kernels.arc_block(*arcs.leaving, self.power, self.arc_weight, True, *at)
+                kernels.arc_block(*arcs.entering, self.power, self.arc_weight, False, *at)
             return sums
 
-        sums = np.array(map_blocks(task, self.edges, self.n_jobs)).sum(axis=0)
+        sums = np.sum(map_blocks(task, self.edges, self.n_jobs), axis=0)
         if self.hold:
             force[data.pivots] = 0.0
         else:
@@ -206,10 +171,8 @@ class SparseProblem(PairProblem):
         m, h = P.shape
         own, bend = np.empty((h, m)), np.empty((3, h))
         pull, press = np.zeros((m + 1, h), self.kind), np.zeros((2, h), self.kind)
-        sums = kernels.pivot_rows(
-            *self.rows, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, lift, X[data.pivots], omega,
-            self.times, own, bend, pull, press,
-        )  # fmt: skip
+        at = P, lift, X[data.pivots], omega
+        sums = kernels.pivot_rows(*self.rows, *self.rule, *at, self.times, own, bend, pull, press)
         force[data.pivots] += own + pull[:m].T + np.outer(pull[m], omega)
         curve[:2, data.pivots] += 2 * (bend[:2] + press)
         return np.array(sums)
@@ -223,10 +186,8 @@ class SparseProblem(PairProblem):
         second, moment = np.zeros((n_blocks, m, m)), np.zeros((n_blocks, m))
 
         def task(block: int, start: int, stop: int) -> None:
-            kernels.drift_block(
-                data.out_of, data.into, data.far, self.bound, self.ahead, self.behind, self.soft, self.power, P, X, omega,
-                start, stop, second[block], moment[block],
-            )  # fmt: skip
+            sums = second[block], moment[block]
+            kernels.drift_block(data.out_of, data.into, *self.rule, P, X, omega, start, stop, *sums)
 
         map_blocks(task, self.edges, self.n_jobs)
         return best_drift(second.sum(axis=0), moment.sum(axis=0))
@@ -235,17 +196,13 @@ class SparseProblem(PairProblem):
 class StreamedProblem(PairProblem):
     """Any ordered pairs, read chunk by chunk at every pass; only arrays of (N, m) are kept."""
 
-    def __init__(self, stream: PairStream, fixed_drift: Array | None):
-        self.stream = stream
-        self.n_points = stream.n_points
-        self.fixed_drift = fixed_drift
+    def __init__(self, stream: PairStream):
+        self.stream, self.n_points = stream, stream.n_points
         self._second, self._moment = np.zeros((0, 0)), np.zeros(0)
         self._n_pairs: int | None = None  # of the first pass
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the chunks."""
-        if self.fixed_drift is not None:
-            omega = self.fixed_drift
         n, m = X.shape
         force, curve = np.zeros((n, m)), np.zeros((3, n))
         second, moment = np.zeros((m, m)), np.zeros(m)

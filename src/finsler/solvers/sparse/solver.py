@@ -162,14 +162,14 @@ class Job:
     def problem(self, random_state: Any) -> tuple[PairProblem, dict[str, Any]]:
         """The stress, and what tells these pairs from others."""
         if isinstance(self.pairs, PairStream):
-            streamed = StreamedProblem(self.pairs, None)
+            streamed = StreamedProblem(self.pairs)
             return streamed, {"n_points": self.pairs.n_points, "pairs": _first_look(streamed, self.m)}
         power = int(WEIGHTINGS[self.weighting])
         relayed = partners(self.pairs, power, check_random_state(random_state), self.n_jobs)
         # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
         hold = self.coarse and self.pairs.n_nodes > SAMPLE
         problem = SparseProblem(
-            self.pairs, None, self.arcs, power=power, bound=self.bound, hold=hold, relayed=relayed, n_jobs=self.n_jobs
+            self.pairs, self.arcs, power=power, bound=self.bound, hold=hold, relayed=relayed, n_jobs=self.n_jobs
         )  # fmt: skip
         out_of, into = (
             part[:: max(1, len(part) // 100_000)] for part in (self.pairs.out_of, self.pairs.into)

@@ -222,7 +222,7 @@ def coarse_to_fine(
     X = place_by_pivots(part, P, rng, n_jobs=n_jobs, either_way=None if weak is None else weak[nodes])
     relayed = partners(part, power, rng, n_jobs)
     problem = SparseProblem(
-        part, None, power=power, bound=whole.bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
+        part, power=power, bound=whole.bound, theta=1.0, fine=True, relayed=relayed, n_jobs=n_jobs
     )
     fitted = first.alpha_source != "given" and first.alpha > 0
     rule = StopRule(EPOCH, 1e-5, deadline=deadline, unit=problem.unit)

@@ -62,9 +62,7 @@ class PairStream:
                 arrays = _arrays_of(file)
                 lost = [name for name in ("i", "j", "D") if name not in arrays]
                 if lost:
-                    raise InputError(
-                        f"{str(file)!r} has no array {lost[0]!r}; it needs i, j, D and may have w."
-                    )
+                    raise InputError(f"{str(file)!r} has no array {lost[0]!r}; it needs i, j and D.")
                 i, j, D = arrays["i"], arrays["j"], arrays["D"]
                 yield i, j, D, arrays.get("w", np.ones(D.shape))
 
@@ -98,7 +96,7 @@ class PairStream:
         if not (w >= 0).all() or np.isinf(w).any():
             where = int(np.argmax(~(w >= 0) | np.isinf(w)))
             raise InputError(
-                f"w in chunk {number} must be finite and not negative; w[{where}] is {w[where]}."
+                f"w in chunk {number} must be finite and not negative: w[{where}] is {w[where]}."
             )
         use = np.isfinite(D) & (w > 0) & (i != j)
         if not use.all():
