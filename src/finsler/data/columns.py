@@ -56,13 +56,7 @@ _UNIT = re.compile(r"_(s|sec|secs|seconds|min|mins|minutes|h|hours|m|meters|metr
 
 
 def canonical(name: Any) -> str:
-    """Spell the name of a column in the one way in which names are compared.
-
-    Examples
-    --------
-    >>> canonical("Travel Time (min)"), canonical("TO_ID"), canonical("travel_time_p50")
-    ('travel_time', 'to_id', 'travel_time')
-    """
+    """Spell the name of a column in the one way in which names are compared."""
     plain = re.sub(r"[^\w]+|_+", "_", str(name).lower()).strip("_")
     return _UNIT.sub("", plain)
 

@@ -28,11 +28,6 @@ def asymmetry_shown(D: Any, weights: Any, shown: Any, *, rows: Any = None) -> As
     `shown` are heights ``X @ omega`` of the map, which shows ``a_ij = h_j - h_i``; or the distances of any model, whose
     skew part it shows. With `rows`, drawn at random, only the pairs from and to these points are looked at; `available` is
     then found by heights of half of them tried on the other half.
-
-    Examples
-    --------
-    >>> asymmetry_shown([[0, 3, 5], [1, 0, 3], [1, 1, 0]], None, [0, 0.5, 1])
-    AsymmetryShown(share=0.75, error=0.0, n_rows=None, available=1.0)
     """
     pairs = Pairs.of(D, weights)
     return shown_by(pairs if rows is None else pairs.rows(np.asarray(rows)), np.asarray(shown, dtype=float))

@@ -38,11 +38,6 @@ def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) 
 
     The arrays are checked ones, see `finsler.geometry.pairs`. Heights have the mean 0 on each connected component of the
     pairs known both ways; they do not depend on `n_jobs`.
-
-    Examples
-    --------
-    >>> gradient_heights([[0, 3, 5], [1, 0, 3], [1, 1, 0]])
-    array([-1.,  0.,  1.])
     """
     pairs = Pairs.of(D, weights, n_jobs)
     return solve_heights(pairs, survey(pairs))

@@ -231,6 +231,5 @@ def strongly_connected(pairs: Pairs) -> bool:
 
 def components(pairs: Pairs) -> Array:
     """Number of each point's component, where pairs known in either direction connect."""
-    return linked_components(
-        pairs.n_points, lambda i, others: pairs.known(i, others) | pairs.known(others, i)
-    )
+    known = pairs.known
+    return linked_components(pairs.n_points, lambda i, others: known(i, others) | known(others, i))

@@ -153,11 +153,6 @@ def length_bound(M: ArrayLike | None = None, omega: ArrayLike | None = None) -> 
 
     a concave function of one variable; with (lambda_k, omega_k) in the axes of M, its slope vanishes where
     ``sum_k lambda_k omega_k^2 / (lambda_k - mu)^2 = 1``, which bisection finds.
-
-    Examples
-    --------
-    >>> length_bound(omega=[[0.0, 0.3], [0.4, 0.3]])
-    0.5
     """
     if M is None and omega is None:
         return 1.0
