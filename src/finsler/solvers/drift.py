@@ -70,14 +70,7 @@ def flatness(X: Array) -> float:
 
 
 def frame_of(omega: Array) -> Array:
-    """Orthogonal matrix Q, close to the identity, whose last column points along ``omega``: ``X @ Q`` stands upright.
-
-    Examples
-    --------
-    >>> Q = frame_of(np.array([0.6, 0.0, 0.0]))
-    >>> (np.array([0.6, 0.0, 0.0]) @ Q).round(12)
-    array([0. , 0. , 0.6])
-    """
+    """Orthogonal matrix Q, close to the identity, whose last column points along ``omega``: ``X @ Q`` stands upright."""
     m = len(omega)
     norm = np.linalg.norm(omega)
     if norm == 0:
@@ -120,11 +113,6 @@ def axis_signs(X: Array) -> Array:
     """Sign of each column: that of the sum of cubes, where points reach far out.
 
     In columns that are (nearly) symmetric it is the sign of the largest entry, the first one among near ties.
-
-    Examples
-    --------
-    >>> axis_signs(np.array([[1.0, -1.0], [1.0, 0.0], [-2.0, 1.0]]))
-    array([-1., -1.])
     """
     size = np.abs(X)
     largest = size.max(axis=0, initial=0.0)

@@ -67,14 +67,7 @@ class Parts:
 
 
 def split(D: Array, n_jobs: int | None = None) -> Parts:
-    """Split complete dissimilarities into their parts.
-
-    Examples
-    --------
-    >>> parts = split(np.array([[0.0, 3.0], [1.0, 0.0]]))
-    >>> parts.S[0, 1], parts.h
-    (np.float64(2.0), array([-0.5,  0.5]))
-    """
+    """Split complete dissimilarities into their parts."""
     n = len(D)
     require_memory(
         D.itemsize * n * n, f"A symmetrized copy of D for {n} points", "Use float32 or fewer points."
@@ -226,13 +219,7 @@ def _grounded_cholesky(pair_weights: Array) -> Any:
 def conjugate_gradients(
     apply: Callable[[Array], Array], rhs: Array, diagonal: Array, *, tol: float = 1e-6, max_iter: int = 200
 ) -> Array:
-    """Solve ``apply(x) = rhs``, column by column at once, with the preconditioner ``1/diagonal``.
-
-    Examples
-    --------
-    >>> conjugate_gradients(lambda x: 4 * x, np.array([[8.0]]), np.array([[4.0]]))
-    array([[2.]])
-    """
+    """Solve ``apply(x) = rhs``, column by column at once, with the preconditioner ``1/diagonal``."""
     x = np.zeros_like(rhs)
     residual = rhs.copy()
     z = residual / diagonal

@@ -48,7 +48,7 @@ def choose_backend(
     missing: str,
     memory_budget: float | str | None,
     n_jobs: int | None,
-    verbose: bool | int | str,
+    verbose: bool | str,
 ) -> Backend | None:
     """Backend of a Dask array, or of a matrix whose working copies exceed the budget; None to solve in memory."""
     budget = None if memory_budget is None else parse_bytes(memory_budget)
@@ -58,11 +58,8 @@ def choose_backend(
         return dask_backend(X, weights, missing=missing, name="X")
     if is_dask_array(weights):
         raise InputTypeError("weights are a Dask array and X is not. Make both Dask arrays, or neither.")
-    matrices = [X] if weights is None else [X, weights]
-    if (
-        not all(isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf" for matrix in matrices)
-        or X.ndim != 2
-    ):
+    numbers = [isinstance(a, np.ndarray) and a.dtype.kind in "biuf" for a in (X, weights) if a is not None]
+    if not all(numbers) or X.ndim != 2:
         return None
     if budget is None:
         free = available_memory()

@@ -96,25 +96,8 @@ def _cut_weighted(there: Array, back: Array, weights: Any, unit: float, far: flo
 def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: str = "D") -> PanelBackend:
     """Check a Dask array of dissimilarities and cut it into panels on the workers.
 
-    Parameters
-    ----------
-    D : dask.array.Array of shape (n, n)
-        From row to column. As many panels are made as it has blocks of rows: give it a few for each thread of the workers.
-    weights : dask.array.Array or array-like of shape (n, n), optional
-        Weight of each ordered pair.
-    missing : {"raise", "mask", "hinge"}
-        As in :func:`~finsler.data.matrix.as_dissimilarities`.
-    name : str
-        What error messages call ``D``.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from finsler.geometry.randers import randers_distances
-    >>> D = da.from_array(randers_distances(np.random.default_rng(0).normal(size=(80, 2)), drift=0.3), chunks=40)
-    >>> backend = dask_backend(D)
-    >>> backend.n_points, backend.panels.firsts
-    (80, [0, 23])
+    As many panels are made as ``D`` has blocks of rows: give it a few for each thread of the workers. The arguments are
+    those of :func:`~finsler.data.matrix.as_dissimilarities`; the weights may be a Dask array as well.
     """
     dask = import_dask()
     check_choice("missing", missing, ("raise", "mask", "hinge"))
@@ -176,20 +159,16 @@ def _checked(rows: Any, weight_rows: Any, missing: str, name: str) -> tuple[floa
     key = fresh_name("check")
     unit = 1.0
     if weight_rows is not None:
-        units = dask.compute(
-            [
-                check_weights(block, first, dask_key_name=(key + "-weights", k))
-                for k, (block, first) in enumerate(zip(weight_blocks, starts, strict=True))
-            ]
-        )[0]
-        unit = max(units) or 1.0
-    found = dask.compute(
-        [
-            check(block, w, first, missing, name, dask_key_name=(key, k))
-            for k, (block, w, first) in enumerate(zip(blocks, weight_blocks, starts, strict=True))
+        units = [
+            check_weights(block, first, dask_key_name=(key + "-weights", k))
+            for k, (block, first) in enumerate(zip(weight_blocks, starts, strict=True))
         ]
-    )[0]
-    return unit, found
+        unit = max(dask.compute(*units)) or 1.0
+    found = [
+        check(block, w, first, missing, name, dask_key_name=(key, k))
+        for k, (block, w, first) in enumerate(zip(blocks, weight_blocks, starts, strict=True))
+    ]
+    return unit, list(dask.compute(*found))
 
 
 def _both_ways(rows: Any, first: int, last: int) -> tuple[Any, Any]:

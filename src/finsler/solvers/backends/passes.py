@@ -91,13 +91,7 @@ def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
 
 
 def triangle_edges(n: int, blocks: int, rows: int | None = None) -> NDArray[np.intp]:
-    """Edges of blocks with about as many pairs in each, of the first ``rows`` rows of an upper triangle of n.
-
-    Examples
-    --------
-    >>> triangle_edges(200, 4)
-    array([  0,  27,  59, 100, 200])
-    """
+    """Edges of blocks with about as many pairs in each, of the first ``rows`` rows of an upper triangle of n."""
     rows = n if rows is None else rows
     blocks = max(1, min(blocks, rows // 32))
     pairs = rows * (n - rows / 2) * np.arange(blocks + 1) / blocks

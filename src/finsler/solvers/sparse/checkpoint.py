@@ -31,16 +31,9 @@ class State:
 
 
 class Checkpoint:
-    """A file that a run writes its state to now and then, whole or not at all.
+    """A file that a run writes its state to, so many ``seconds`` apart at least, whole or not at all.
 
-    Parameters
-    ----------
-    path : path-like
-        An existing file is the state to go on from.
-    problem : dict
-        What the run is about, as JSON knows it; a file about anything else is refused.
-    seconds : float
-        Time between two writes, at least.
+    An existing file is the state to go on from; one that is about another ``problem``, as JSON knows it, is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str], problem: dict[str, Any], seconds: float):
@@ -52,9 +45,7 @@ class Checkpoint:
         pause: Any = seconds
         if not isinstance(pause, Real) or not float(pause) >= 0:
             raise InputError(f"checkpoint_seconds must be a number that is not negative, got {seconds!r}.")
-        self.problem = problem
-        self.seconds = seconds
-        self._written = time.monotonic()
+        self.problem, self.seconds, self._written = problem, seconds, time.monotonic()
 
     def load(self) -> State | None:
         """Read the state to go on from, or None if there is no file."""
@@ -73,24 +64,14 @@ class Checkpoint:
                     f"checkpoint {str(self.path)!r} is of another run: its {name} is {record['problem'].get(name)!r}, here "
                     f"it is {value!r}. Give another path, or remove the file to start anew."
                 )
-        return State(
-            arrays["coordinates"], arrays["omega"], arrays["history"].tolist(), record["n_passes"],
-            record["alpha_source"],
-        )  # fmt: skip
+        X, omega, history = (arrays[name] for name in ("coordinates", "omega", "history"))
+        return State(X, omega, history.tolist(), record["n_passes"], record["alpha_source"])
 
     def save(self, state: State) -> None:
         """Write the state, unless the last one was written a short while ago."""
         if time.monotonic() - self._written < self.seconds:
             return
-        arrays = {
-            "coordinates": state.coordinates,
-            "omega": state.omega,
-            "history": np.array(state.history),
-        }
-        record = {
-            "problem": self.problem,
-            "n_passes": state.n_passes,
-            "alpha_source": state.alpha_source,
-        }
+        arrays = {name: np.array(getattr(state, name)) for name in ("coordinates", "omega", "history")}
+        record = {"problem": self.problem, "n_passes": state.n_passes, "alpha_source": state.alpha_source}
         save_archive(self.path, "checkpoint", arrays, record, compress=False)
         self._written = time.monotonic()

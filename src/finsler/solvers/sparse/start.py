@@ -64,19 +64,12 @@ def pivot_map(
         D = np.where(np.isfinite(D), D, guess)
     np.fill_diagonal(W, 0.0)
     np.fill_diagonal(D, 0.0)
+    if one_way:  # what was filled in looks symmetric, but no pair that is known tells so
+        alpha = ONE_WAY_ALPHA
     solution = smacof(
-        Dissimilarities(D, W),
-        m,
-        # What was filled in looks symmetric, but no pair that is known tells so.
-        ONE_WAY_ALPHA if one_way else alpha,
-        init=init,
-        n_init=max(4, STARTS // data.n_pivots),
-        max_iter=200,
-        tol=1e-5,
-        random_state=seed,
-        n_jobs=1,
-        verbose=False,
-    )
+        Dissimilarities(D, W), m, alpha, init=init, n_init=max(4, STARTS // data.n_pivots), max_iter=200, tol=1e-5,
+        random_state=seed, n_jobs=1, verbose=False,
+    )  # fmt: skip
     return replace(solution, alpha_source="one_way") if one_way else solution
 
 
@@ -104,11 +97,8 @@ def _finite(S: Array) -> Array:
 def paths_either_way(data: PivotDistances, arcs: ArcPairs, n_jobs: int | None) -> Array:
     """Distances (N, h) from the pivots along arcs whichever way they point."""
     n = data.n_nodes
-    require_memory(
-        4.0 * data.n_pivots * n,
-        f"Distances between {n:,} nodes and {data.n_pivots} pivots",
-        "Use fewer pivots.",
-    )
+    need = f"Distances between {n:,} nodes and {data.n_pivots} pivots"
+    require_memory(4.0 * data.n_pivots * n, need, "Use fewer pivots.")
     ways = (arcs.leaving, arcs.entering)
     tails = np.concatenate([np.repeat(np.arange(n), np.diff(indptr)) for indptr, _, _ in ways])
     heads, lengths = (np.concatenate([way[k] for way in ways]) for k in (1, 2))
@@ -148,11 +138,9 @@ def place_by_pivots(
     # Nodes that few pivots see sit on top of them, where no direction is any better than another.
     loose = np.flatnonzero(known <= m)
     if len(loose):
-        backend = data.region[loose]
-        size = np.where(backend >= 0, data.radius[np.maximum(backend, 0)], data.radius.mean())
-        X[loose] += (0.3 * np.maximum(size, data.radius.mean()))[:, None] * rng.standard_normal(
-            (len(loose), m)
-        )
+        region, mean = data.region[loose], data.radius.mean()
+        size = np.maximum(np.where(region >= 0, data.radius[np.maximum(region, 0)], mean), mean)
+        X[loose] += 0.3 * size[:, None] * rng.standard_normal((len(loose), m))
     X[data.pivots] = P
     return X
 
