@@ -23,7 +23,7 @@ from finsler.datasets import make_city
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.distances import sample_rows, sampled_scores
 from finsler.graphs.pivots import pivot_distances
-from finsler.solvers.majorize import majorize
+from finsler.solvers.majorize import StopRule, majorize
 from finsler.solvers.sparse.problem import ArcPairs, SparseProblem
 from finsler.solvers.sparse.start import coarse_to_fine, place_by_pivots
 
@@ -71,16 +71,14 @@ def main() -> None:
     data = pivot_distances(graph, options.pivots, n_jobs=1)
     arcs = ArcPairs.of(graph, True)
     rows = sample_rows(graph, 10, exclude=data.pivots, n_jobs=1)
+    whole = SparseProblem(data, None, arcs, power=2, n_jobs=1)
     start = coarse_to_fine(
-        data,
+        whole,
         2,
         "auto",
-        arcs,
-        power=2,
-        bound=0.0,
-        deadline=np.inf,
+        init="classical",
         rng=np.random.RandomState(0),
-        n_jobs=1,
+        deadline=np.inf,
         progress=Progress("", False),
     )
     X0, omega = (
@@ -119,10 +117,7 @@ def main() -> None:
     def keep(iteration):
         maps.append((iteration.n_iter, time.process_time() - began, iteration.coordinates))
 
-    majorize(
-        problem, X0, omega, max_iter=20, tol=1e-6, exact=0.0, accelerate=True, deadline=np.inf, callback=keep,
-        progress=Progress("", False), memory=3,
-    )  # fmt: skip
+    majorize(problem, X0, omega, StopRule(20, 1e-6), callback=keep, memory=3)
     for n_iter, seconds, X in maps:
         record["majorization"].append({"iterations": n_iter, "seconds": seconds, "held_out": score(X)})
     weights = np.concatenate(

@@ -17,7 +17,7 @@ from finsler import Embedding, embed_matrix, randers_distances
 from finsler.datasets import make_city
 from finsler.graphs.paths import shortest_paths
 
-# Real data are not shipped: some are under the GPL, some for research only, some without a licence. Every test on them
+# Real data are not shipped: some are under the GPL, some for research only, some without a license. Every test on them
 # is an extra beside one on generated data. They are looked for where FINSLER_TEST_DATA says, or beside the checkout.
 REAL_DATA = Path(
     os.environ.get("FINSLER_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -29,7 +29,7 @@ def real_file(name):
     path = REAL_DATA / name
     if not path.is_file():
         pytest.skip(
-            f"extra check on real data: {name} is not shipped, for its licence; see FINSLER_TEST_DATA"
+            f"extra check on real data: {name} is not shipped, for its license; see FINSLER_TEST_DATA"
         )
     return path
 

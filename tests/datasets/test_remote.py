@@ -1,6 +1,6 @@
 """Registered files and the graphs read from them, without a network.
 
-Small files of the publishers' formats are made here. Their own files, of which some have no licence, are looked for in the
+Small files of the publishers' formats are made here. Their own files, of which some have no license, are looked for in the
 folder that FINSLER_DATA names, or with the other real data; without them those tests are skipped.
 """
 
@@ -29,7 +29,7 @@ RAW = Path(os.environ.get("FINSLER_DATA") or REAL_DATA / "raw")
 
 needs_raw = pytest.mark.skipif(
     not all((RAW / name).is_file() for name in FILES),
-    reason="extra check on the publishers' files: not shipped, for their licences; set FINSLER_DATA to their folder",
+    reason="extra check on the publishers' files: not shipped, for their licenses; set FINSLER_DATA to their folder",
 )
 NAMES = list(GRAPHS)
 

@@ -36,7 +36,7 @@ Size = Annotated[
     opt.number(MODEL, "Dimension, the height included.", "64", "--n-components", "--dim", min=2),
 ]
 Epochs = Annotated[int | None, opt.number(MODEL, "Passes over the arcs.", "by the number of arcs")]
-Checkpoint = Annotated[str | None, opt.option(MODEL, _CHECKPOINT, metavar="FILE")]
+Checkpoint = Annotated[str | None, opt.option(MODEL, _CHECKPOINT, metavar="FOLDER")]
 Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL.npz", help="Of finsler learn.", show_default=False)]
 PairsFile = Annotated[str | None, typer.Argument(metavar="[PAIRS.csv]", help=_PAIRS)]

@@ -332,7 +332,8 @@ def make_city(
     shares = {"one_way": one_way, "closed": closed, "closed_uphill": closed_uphill, "slope": slope}
     for name, value in shares.items():
         if not 0 <= value <= 1 or (name != "one_way" and value == 1):
-            raise InputError(f"{name} must be a number from 0 to less than 1; got {value!r}.")
+            most = "1" if name == "one_way" else "less than 1"
+            raise InputError(f"must be a number from 0 to {most}, got {value!r}.", argument=name)
     rng = check_random_state(random_state)
     side = max(2, round(float(n) ** 0.5))
     node = np.arange(side * side, dtype=np.int32).reshape(side, side)  # [column, row]: row counts uphill

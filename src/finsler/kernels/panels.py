@@ -1,4 +1,4 @@
-"""Loops over a panel: the pairs ``i < j`` of some rows, cut out of a matrix that is too large to copy.
+"""Loops over a panel: the pairs ``i < j`` of some rows, cut out of a matrix in memory, in a file or on a cluster.
 
 A panel of the rows ``first <= i < last`` holds, in row ``i - first`` and column ``j - first``, the values of the
 pair (i, j) for ``j > i``; what stands elsewhere means nothing. On such an array, with coordinates from ``first`` on, the

@@ -61,8 +61,8 @@ def explore(
         More about the points, to show and to color by: numbers on a scale, words as groups. One value per point, in
         the order of the map; rows of a DataFrame are found by the map's labels if its index holds them.
     color : str or array-like of shape (n,), optional
-        What the page is colored by when it opens: the name of an attribute, or values as :func:`plot_map` takes them,
-        which then become one more attribute; the height by default. The colors are those of :func:`plot_map`.
+        What the page is colored by when it opens: the name of an attribute, or values as for a picture,
+        which then become one more attribute; the height by default. The colors are those of the pictures.
     title : str, optional
         Heading of the page.
 
