@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 
-from finsler.data import fast_text
+from finsler.data.readers import fast_text
 from finsler.data.tables import read_table
 
 

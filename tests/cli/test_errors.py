@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("typer")
-from finsler.cli.errors import explain
+from finsler.cli.output import explain
 from finsler.errors import InputError
 from finsler.recipes import embed_matrix
 

@@ -10,8 +10,8 @@ from helpers import calls, done
 
 # What may run once at most for each file that a command reads.
 ONCE = {
-    "finsler.data.text.read_text",
-    "finsler.data.text.Text.read",
+    "finsler.data.readers.text.read_text",
+    "finsler.data.readers.text.Text.read",
     "finsler.data.tables.read_table",
     "finsler.data.matrix.check_rows",
     "finsler.report.asymmetry_report",

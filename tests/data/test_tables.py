@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finsler.data import fast_text
+from finsler.data.readers import fast_text
 from finsler.data.tables import parse_where, read_table, rows_where
 from finsler.errors import InputError
 

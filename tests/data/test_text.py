@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finsler.data import fast_text
-from finsler.data.text import Text, is_number, read_text
+from finsler.data.readers import fast_text
+from finsler.data.readers.text import Text, is_number, read_text
 from finsler.errors import InputError
 
 PACKAGES = ["pandas", "polars", "pyarrow"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array, random_array
 
-from finsler.geometry.extrema import local_extrema
+from finsler.geometry.heights import local_extrema
 
 
 def slow_extrema(h, graph, hops):

@@ -19,7 +19,7 @@ from finsler.models.joint import (
     slide_vector,
     stress_and_gradient,
 )
-from finsler.models.scaling import symmetric_mds
+from finsler.models.symmetric import symmetric_mds
 
 from helpers import random_problem, real_file
 

@@ -6,7 +6,7 @@ from sklearn.manifold import Isomap
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.models.common import Observations, Settings, differences, free_coordinates
-from finsler.models.scaling import symmetric_isomap, symmetric_mds
+from finsler.models.symmetric import symmetric_isomap, symmetric_mds
 
 from helpers import random_problem
 

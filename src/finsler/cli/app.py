@@ -17,8 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 
 import finsler
 from finsler.cli import compare, datasets, embed, learn, maps, report
-from finsler.cli.errors import MENDABLE, explain, one_line, say, warnings_in_lines
 from finsler.cli.options import examples
+from finsler.cli.output import MENDABLE, explain, one_line, say, warnings_in_lines
 
 # click's own exceptions; newer typers carry their own copy of click, so they are found from here.
 ClickException: Any = typer.BadParameter.__mro__[2]

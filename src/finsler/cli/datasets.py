@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from finsler.cli import options as opt
-from finsler.cli.errors import say
+from finsler.cli.output import say
 from finsler.errors import InputError
 
 LIST_EXAMPLES = opt.examples("finsler datasets list")

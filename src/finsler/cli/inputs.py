@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.cli.errors import say
 from finsler.cli.options import stdin_or
+from finsler.cli.output import say
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities, place_codes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from finsler.cli import options as opt
-from finsler.cli.errors import say
+from finsler.cli.output import say
 from finsler.errors import InputError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from finsler.data.columns import find_ends, find_vectors
-from finsler.data.fast_text import MISSING
-from finsler.data.text import is_number, number_share, table_width
+from finsler.data.readers.fast_text import MISSING
+from finsler.data.readers.text import is_number, number_share, table_width
 from finsler.errors import InputError
 
 Array = NDArray[Any]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from finsler.data.columns import LABELS
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import check_weight_rows
+from finsler.data.readers.text import is_number, read_text, require_file
 from finsler.data.tables import attribute, check_labels, read_table
-from finsler.data.text import is_number, read_text, require_file
 from finsler.errors import InputError
 
 Array = NDArray[Any]

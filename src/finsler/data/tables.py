@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from finsler.data.columns import choose_columns, find_column, point_columns
 from finsler.data.detection import TAKEN_FOR, MatrixLayout, arcs_or_pairs, detect, long_header, matrix_layout
 from finsler.data.provenance import Provenance, count
-from finsler.data.text import TEXT, Text, is_number, number_share, read_text, require_file, suffix_of
+from finsler.data.readers.text import TEXT, Text, is_number, number_share, read_text, require_file, suffix_of
 from finsler.errors import InputError, check_choice
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")

@@ -11,9 +11,8 @@ __all__, __getattr__, __dir__ = exports(
     {
         "randers": ["drift_vector", "randers_distances", "randers_norm", "check_randers", "zermelo_metric"],
         "stress": ["raw_stress", "normalized_stress"],
-        "heights": ["gradient_heights"],
+        "heights": ["gradient_heights", "local_extrema"],
         "asymmetry": ["asymmetry_shown"],
         "estimates": ["AsymmetryShown"],
-        "extrema": ["local_extrema"],
     },
 )

@@ -2,8 +2,8 @@
 
 from finsler.geometry.asymmetry import asymmetry_shown as asymmetry_shown
 from finsler.geometry.estimates import AsymmetryShown as AsymmetryShown
-from finsler.geometry.extrema import local_extrema as local_extrema
 from finsler.geometry.heights import gradient_heights as gradient_heights
+from finsler.geometry.heights import local_extrema as local_extrema
 from finsler.geometry.randers import check_randers as check_randers
 from finsler.geometry.randers import drift_vector as drift_vector
 from finsler.geometry.randers import randers_distances as randers_distances

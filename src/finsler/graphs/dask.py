@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from finsler._dask import active_client, fresh_name, import_dask
+from finsler._runtime import active_client, fresh_name, import_dask
 from finsler.errors import check_count
 from finsler.graphs import paths
 from finsler.graphs.digraph import ArcArrays

@@ -21,8 +21,8 @@ import numpy as np
 from scipy.io import mmread
 from scipy.sparse import load_npz
 
+from finsler.data.readers.text import TEXT, require_file, suffix_of
 from finsler.data.tables import GRAPHS, Table, holds_graph, read_table, require_kind
-from finsler.data.text import TEXT, require_file, suffix_of
 from finsler.errors import InputError, MissingExtraError
 from finsler.graphs.arcs import Arcs, arcs_between, check_names, matrix_arcs, networkx_arcs
 from finsler.graphs.digraph import Digraph, assemble

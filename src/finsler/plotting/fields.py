@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 from finsler.data.provenance import count
 from finsler.errors import InputError, check_count
-from finsler.geometry.extrema import local_extrema
+from finsler.geometry.heights import local_extrema
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, colormap
 

@@ -12,7 +12,7 @@ from finsler._runtime import map_blocks
 from finsler.data.matrix import LARGEST, as_float_array
 from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
-from finsler.kernels.placement import place_rows
+from finsler.kernels.dense import place_rows
 
 Array = NDArray[np.floating[Any]]
 

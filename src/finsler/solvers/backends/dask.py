@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._dask import active_client, fresh_name, import_dask
+from finsler._runtime import active_client, fresh_name, import_dask
 from finsler.data.matrix import RowsFound, check_rows, check_weight_rows, gaps_found
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice

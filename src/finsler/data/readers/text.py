@@ -1,7 +1,7 @@
 """Tables in text files: encodings, delimiters, decimal commas, and where a cell stands in the file.
 
 :class:`Text` finds out how a table is written and reads its columns. Large bodies that are nothing but cells are
-parsed by pandas, polars or pyarrow (see `finsler.data.fast_text`), all others here, with the same result.
+parsed by pandas, polars or pyarrow (see `finsler.data.readers.fast_text`), all others here, with the same result.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data import fast_text
-from finsler.data.fast_text import MISSING
+from finsler.data.readers import fast_text
+from finsler.data.readers.fast_text import MISSING
 from finsler.errors import InputError
 
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist")

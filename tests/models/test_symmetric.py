@@ -6,8 +6,7 @@ from scipy.optimize import minimize
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.models.common import Fit, Observations, Settings, differences
-from finsler.models.scaling import symmetric_mds
-from finsler.models.skew import bimensions, drift_vectors, gower
+from finsler.models.symmetric import bimensions, drift_vectors, gower, symmetric_mds
 
 from helpers import random_problem
 
