@@ -28,7 +28,7 @@ from finsler._io import write_atomically
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.datasets.synthetic import make_binary_tree, make_river, make_sea, make_swiss_roll
 from finsler.embedding import Embedding
-from finsler.geometry.heights import local_extrema
+from finsler.geometry import local_extrema
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import normalized_stress
 from finsler.graphs.neighbors import geodesic_distances, neighborhood_graph

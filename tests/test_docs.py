@@ -50,6 +50,18 @@ def test_names_are_there(page):
     assert sorted(name for name in names if not resolves(name)) == []
 
 
+def test_the_reference_lists_names_as_packages_export_them():
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    names = re.findall(r"^   (finsler\.[\w.]+)$", text, flags=re.MULTILINE)
+    assert 50 < len(names) == len(set(names)) < 75
+    for name in names:
+        module, _, last = name.rpartition(".")
+        package = import_module(module.rpartition(".")[0] or module)
+        thing = getattr(import_module(module), last)
+        longer = not hasattr(import_module(module), "__path__") and last in getattr(package, "__all__", ())
+        assert not (longer and getattr(package, last) is thing), f"{package.__name__}.{last} is the name"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=by_name)
 def test_files_are_there(page):
     text = page.read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from scipy.stats import spearmanr
 
 import finsler
 from finsler.datasets import make_sea
-from finsler.geometry.heights import local_extrema
+from finsler.geometry import local_extrema
 from finsler.plotting import plot_field, plot_height
 
 sea = make_sea(1500, random_state=0)
