@@ -83,7 +83,7 @@ def passes(problem: Any, X: np.ndarray, repeat: int) -> float:
 def measure(client: Client, n: int, blocks: int, missing: float, repeat: int) -> dict[str, Any]:
     warm = dask_backend(matrix(400, 2, missing), missing="mask")
     passes(warm.problem(DRIFT), warm.classical(3, 0.4), 1)
-    warm.stress(np.zeros((400, 3)), DRIFT)
+    warm.point_stress(np.zeros((400, 3)), DRIFT)
     del warm
     before = max(now for now, _, _ in client.run(held).values())
     D = matrix(n, blocks, missing)

@@ -71,21 +71,15 @@ def main() -> None:
     data = pivot_distances(graph, options.pivots, n_jobs=1)
     arcs = ArcPairs.of(graph, True)
     rows = sample_rows(graph, 10, exclude=data.pivots, n_jobs=1)
-    whole = SparseProblem(data, None, arcs, power=2, n_jobs=1)
+    problem = SparseProblem(data, arcs, power=2, hold=True, n_jobs=1)
     start = coarse_to_fine(
-        whole,
-        2,
-        "auto",
-        init="classical",
-        rng=np.random.RandomState(0),
-        deadline=np.inf,
-        progress=Progress("", False),
-    )
+        problem, 2, "auto", init="classical", rng=np.random.RandomState(0),
+        deadline=np.inf, progress=Progress("", False),
+    )  # fmt: skip
     X0, omega = (
         place_by_pivots(data, start.coordinates[data.pivots], np.random.RandomState(0), arcs, 1),
         start.omega,
     )
-    problem = SparseProblem(data, arcs, power=2, hold=True, n_jobs=1)
     problem.evaluate(X0, omega)  # compiles the kernels
     free = SparseProblem(data, arcs, power=2, n_jobs=1)
 

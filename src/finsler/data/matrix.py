@@ -373,6 +373,7 @@ class MemmapDissimilarities:
     weighted: bool  #: Whether there are weights, or pairs that are not known.
     unit: float  #: Largest weight.
     far: float  #: How far unreachable pairs are at least; 0 if they do not count.
+    provenance: Provenance  #: What is missing.
 
 
 def as_memmap_dissimilarities(
@@ -413,16 +414,17 @@ def as_memmap_dissimilarities(
         drop_pages(D)
         drop_pages(weights)
     progress.close(f"{n} rows")
-    weighted, far = gaps_found(found, weights is not None, missing, name)
-    return MemmapDissimilarities(D, weights, weighted, unit or 1.0, far)
+    far, facts = gaps_found(found, missing, name)
+    weighted = weights is not None or bool(facts.policy)
+    return MemmapDissimilarities(D, weights, weighted, unit or 1.0, far, facts)
 
 
-def gaps_found(found: list[RowsFound], has_weights: bool, missing: str, name: str) -> tuple[bool, float]:
-    """Whether there are weights or gaps, and how far unreachable pairs are at least, from the checks of all rows."""
+def gaps_found(found: Sequence[RowsFound], missing: str, name: str) -> tuple[float, Provenance]:
+    """How far unreachable pairs are at least, and what is missing, from the checks of all rows."""
     check_whole(found, name)
-    n_unknown = sum(part.n_unknown for part in found)
+    counts = {key: sum(getattr(part, key) for part in found) for key in ("n_missing", "n_unreachable")}
     far = 0.0
-    if missing == "hinge" and n_unknown:
+    if missing == "hinge" and any(counts.values()):
         far = max(part.farthest for part in found)
         require_bound(far, name)
-    return has_weights or n_unknown > 0, far
+    return far, Provenance(policy=missing if any(counts.values()) else "", **counts)

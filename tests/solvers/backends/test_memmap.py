@@ -74,6 +74,10 @@ def test_gaps_are_told_from_the_matrix_itself(policy):
         there = smacof(backend, 3, "auto")
         assert there.coordinates == pytest.approx(here.coordinates, abs=1e-6)
         assert there.stress == pytest.approx(here.stress, rel=1e-9)
+        facts, expected = backend.provenance, as_dissimilarities(D, weights, missing=policy).provenance
+        assert (facts.n_missing, facts.n_unreachable, facts.policy) == (
+            expected.n_missing, expected.n_unreachable, policy,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])

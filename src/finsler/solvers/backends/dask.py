@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from finsler._runtime import active_client, fresh_name, import_dask
 from finsler.data.matrix import RowsFound, check_rows, check_weight_rows, gaps_found
-from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panels import PanelBackend
@@ -115,7 +114,8 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     else:
         (rows,) = dask.persist(rows)
     unit, found = _checked(rows, weight_rows, missing, name)
-    weighted, far = gaps_found(found, weights is not None, missing, name)
+    far, facts = gaps_found(found, missing, name)
+    weighted = weights is not None or bool(facts.policy)
 
     edges = triangle_edges(n, min(rows.numblocks[0], MOST_PANELS))
     cut = dask.delayed(_cut_weighted if weighted else _cut, pure=False, nout=4 if weighted else 2)
@@ -129,7 +129,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     panels = list(dask.persist(*panels))
     backend = PanelBackend(
         DaskPanels(edges[:-1].tolist(), panels, n, weighted, unit if weighted else 1.0),
-        Provenance(kind="matrix", backend="dask", n_panels=len(panels)),
+        facts.having(kind="matrix", backend="dask", n_panels=len(panels)),
     )
     backend.runs_in_parallel = active_client() is not None
     return backend

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from finsler._runtime import Progress, drop_pages, format_bytes, map_blocks
 from finsler.data.matrix import MemmapDissimilarities
-from finsler.data.provenance import Provenance
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panels import LANDMARKS, PanelBackend
 from finsler.solvers.backends.passes import BLOCKS, ITERATED, PanelFunction, Panels
@@ -130,4 +129,6 @@ def memmap_backend(
 ) -> PanelBackend:
     """Backend of checked dissimilarities that are read within a budget of bytes at every pass."""
     panels = MemmapPanels(data, budget, n_jobs, verbose)
-    return PanelBackend(panels, Provenance(kind="matrix", backend="memmap", n_panels=len(panels.edges) - 1))
+    return PanelBackend(
+        panels, data.provenance.having(kind="matrix", backend="memmap", n_panels=len(panels.edges) - 1)
+    )
