@@ -23,7 +23,7 @@ from finsler.graphs.digraph import as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.readers import read_graph
 from finsler.solvers.smacof import smacof
-from finsler.solvers.sparse.maps import map_graph
+from finsler.solvers.sparse.solver import map_graph
 
 
 def graphs(folder: Path | None):

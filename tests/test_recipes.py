@@ -108,7 +108,7 @@ def test_keywords_do_not_depend_on_the_size_of_the_graph(city, large):
 
 def test_what_a_method_does_not_support_is_refused_by_method(city, large, monkeypatch):
     monkeypatch.setattr(
-        "finsler.solvers.sparse.maps.pivot_distances", None
+        "finsler.solvers.sparse.solver.pivot_distances", None
     )  # before the distances are computed
     for options, name in (
         ({"nodes": [0, 1]}, "nodes"),

@@ -21,7 +21,7 @@ from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, graph_distances
 from finsler.solvers.backends.choose import is_dask_array
-from finsler.solvers.sparse.maps import map_graph
+from finsler.solvers.sparse.solver import map_graph
 
 
 class SolverOptions(TypedDict, total=False):
