@@ -9,12 +9,12 @@ import secrets
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import IO, TYPE_CHECKING, Any
 
 from finsler.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT = 1  # version of the archive layout; a reader refuses newer ones
 
@@ -103,6 +103,8 @@ def save_archive(
     *, compress: bool = True,
 ) -> Path:  # fmt: skip
     """Write arrays and a JSON record as one npz file without pickles."""
+    import numpy as np  # here and below, so that the help of the command line need not wait for it
+
     header = json.dumps({"kind": kind, "format": FORMAT, **record}, allow_nan=True)
     named: dict[str, Any] = {"json": np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
     return write_atomically(path, lambda file: (np.savez_compressed if compress else np.savez)(file, **named))
@@ -110,6 +112,8 @@ def save_archive(
 
 def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read back what :func:`save_archive` wrote."""
+    import numpy as np
+
     path = Path(path)
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
