@@ -96,7 +96,7 @@ def test_from_a_csv_file_to_a_page(tmp_path, monkeypatch):
 
     once = (
         "graphs.readers.open_file", "data.tables.read_table", "data.readers.text.read_text",
-        "data.readers.text.Text.__init__", "data.detection.detect", "data.tables._matrix",
+        "data.readers.text.Text.__init__", "data.columns.detect", "data.tables._matrix",
         "data.matrix.as_float_array", "data.matrix.check_square", "data.matrix.check_rows",
         "data.matrix.Dissimilarities.require_connected", "estimators.mds.FinslerMDS.fit", "solvers.smacof.smacof",
         "solvers.solution.solution_of", "embedding.Embedding.from_solution", "geometry.asymmetry.asymmetry_shown",

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from finsler.solvers.alpha import AlphaSource
     from finsler.solvers.placement import Placement
     from finsler.solvers.solution import Solution
+    from finsler.solvers.start import AlphaSource
 
 Array = NDArray[np.floating[Any]]
 
@@ -65,7 +65,7 @@ class Embedding:
     provenance : Provenance
         Where the data come from, and what was chosen, filled and left out on the way to the map.
     alpha_source : {"given", "fitted", "symmetric", "cyclic", "one_way", "unclear"}
-        Where alpha comes from, see `finsler.solvers.alpha`.
+        Where alpha comes from, see `finsler.solvers.start`.
     shown : AsymmetryShown or None
         How much of the asymmetry it shows, if that was found out before; ask :meth:`asymmetry_shown`.
     held_out : SampledScores or None
@@ -148,7 +148,7 @@ class Embedding:
     @property
     def alpha_identifiable(self) -> bool | None:
         """Whether the data determine alpha; None if alpha was given."""
-        from finsler.solvers.alpha import identifiable
+        from finsler.solvers.start import identifiable
 
         return identifiable(self.alpha_source)
 
@@ -304,7 +304,7 @@ class Embedding:
 
     def sentences(self) -> list[str]:
         """Say in words what a reader of the map should know: how it ended, what was chosen, filled and left out."""
-        from finsler.solvers.alpha import about_alpha
+        from finsler.solvers.start import about_alpha
 
         said = [self.message, about_alpha(self.alpha_source, self.alpha, self.n_components)]
         said += self.provenance.sentences()

@@ -20,7 +20,7 @@ from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, graph_distances
-from finsler.solvers.backends.choose import is_dask_array
+from finsler.solvers.backends.memmap import is_dask_array
 from finsler.solvers.sparse.solver import map_graph
 
 

@@ -7,7 +7,7 @@ from finsler.datasets import make_city
 from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.pivots import pivot_distances, relayed_pairs
-from finsler.solvers.sparse.stream import PairStream
+from finsler.solvers.sparse.problem import PairStream
 
 
 def random_digraph(seed, n=60, weighted=True):

@@ -31,7 +31,7 @@ from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_points
 
 Options = Mapping[str, Any]
-Attributes = dict[str, NDArray[Any]]
+About = dict[str, NDArray[Any]]
 
 READING = ("source", "target", "similarity", "where", "encoding")
 COUNTS = ("similarity", "zeros", "diagonal", "missing")
@@ -148,8 +148,8 @@ def find_map(table: Table, options: Options) -> Embedding:
         return FinslerMDS(**solving).fit(measure(table, options)).result_
 
 
-def attributes_of(table: Table, options: Options) -> Attributes:
-    """Attributes of the points of a table: its own, and those in the file of ``--attributes``."""
+def attributes_of(table: Table, options: Options) -> About:
+    """About of the points of a table: its own, and those in the file of ``--attributes``."""
     if "attributes" not in options:
         return table.attributes
     points = _points(table)
@@ -157,8 +157,8 @@ def attributes_of(table: Table, options: Options) -> Attributes:
     return {**table.attributes, **more}
 
 
-def on_map(attributes: Attributes, table: Table, embedding: Embedding) -> Attributes:
-    """Attributes of those points of a table that are on its map."""
+def on_map(attributes: About, table: Table, embedding: Embedding) -> About:
+    """About of those points of a table that are on its map."""
     points = _points(table)
     if embedding.n_points == len(points) or embedding.labels is None:
         return attributes

@@ -1,12 +1,14 @@
-"""``finsler report``: how asymmetric the data are."""
+"""``finsler report`` and ``finsler compare``: how asymmetric the data are, and which model shows it best."""
 
 from __future__ import annotations
 
+import json as json_text
 from typing import Annotated
 
 import typer
 
 from finsler.cli import options as opt
+from finsler.cli.output import say
 from finsler.errors import InputError
 
 EXAMPLES = opt.examples(
@@ -56,5 +58,86 @@ def report(
     found = asymmetry_report(data, **inputs.chosen(options, "hops", "sample", "n_jobs"))
     if json:
         output.print_json(found.to_dict())
+    else:
+        print(found)
+
+
+COMPARE_EXAMPLES = opt.examples(
+    "finsler compare times.csv",
+    "finsler compare morse.csv --diagonal ignore --n-init 20",
+    "finsler compare moves.csv --similarity gravity --out table.md --out table.json",
+    "finsler compare times.csv --n-components 3 --json | jq '.models[].normalized_stress'",
+)
+Size = Annotated[int | None, opt.number(opt.MAP, "Dimension of every map.", "2", "--n-components", "--dim")]
+Starts = Annotated[
+    int | None, opt.number(opt.MAP, "Starts of every model; all but the first are random.", "4")
+]
+MaxIter = Annotated[int | None, opt.number(opt.MAP, "Iterations from each start, at most.", "2000")]
+_OUT = "Write the table: .json .md .txt. Repeatable."
+Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
+
+
+def compare(
+    context: typer.Context,
+    file: opt.Input,
+    kind: opt.Kind = "auto",
+    source: opt.Source = None,
+    target: opt.Target = None,
+    value: opt.Value = None,
+    weight: opt.Weight = None,
+    where: opt.Where = None,
+    aggregate: opt.Aggregate = None,
+    similarity: opt.Similarity = None,
+    zeros: opt.Zeros = None,
+    diagonal: opt.Diagonal = None,
+    missing: opt.Missing = None,
+    unreachable: opt.Unreachable = None,
+    connection: opt.Connection = None,
+    hops: opt.Hops = False,
+    n_neighbors: opt.Neighbors = None,
+    encoding: opt.Encoding = None,
+    n_components: Size = None,
+    weighting: opt.Weighting = None,
+    weights: opt.Weights = None,
+    n_init: Starts = None,
+    random_state: opt.RandomState = 0,
+    max_iter: MaxIter = None,
+    n_jobs: opt.Jobs = None,
+    out: Outs = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Compare our map with older models of asymmetric data: how well each fits, and with how many numbers.
+
+    Stress is sqrt(sum w (d - D)^2 / sum w D^2) over ordered pairs; sign is the share of asymmetric pairs whose costlier
+    way the model gets right, by size the same weighted by the difference; shown is the share of the squared asymmetry.
+    """
+    from finsler.cli import inputs, output
+    from finsler.models import compare_models
+
+    if "-" in (out or []):
+        raise InputError(
+            "- is not needed: the table goes to stdout anyway, and with --json as JSON.", argument="out"
+        )
+    known = (".json", ".md", ".txt")
+    targets = output.plan(out, force=force, inputs=[file, weights], known=known) if out else []
+    for name, value in (("missing", missing), ("unreachable", unreachable)):
+        if value == "hinge":
+            raise InputError("the older models know no bounds: instead of hinge, use mask.", argument=name)
+    options = opt.given(context)
+    table = inputs.read(options)
+    data = inputs.measure(table, options)
+    names = ("n_components", "n_init", "max_iter", "random_state")
+    found = compare_models(data, **inputs.chosen(options, *names, *inputs.RUNNING))
+    plain = {"input": table.name, "kind": table.kind, "random_state": random_state, **found.to_dict()}
+    if not quiet:
+        for sentence in data.provenance.sentences():
+            say(sentence)
+    for path, suffix in targets:
+        text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
+        output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")
+    if json:
+        output.print_json(plain)
     else:
         print(found)

@@ -8,7 +8,7 @@ Matrix
     From row to column; labels in the first row, in the first column, in both or in neither.
 Pairs, edges
     One row per measured pair, or per arc of a graph: source, target and value or length, by the names of the columns or
-    in this order. Ways lead along arcs; a pair that is not there is missing. `finsler.data.detection` tells how the two
+    in this order. Ways lead along arcs; a pair that is not there is missing. `finsler.data.columns` tells how the two
     are told apart, `finsler.data.columns` which names are known.
 Points
     One row per point under a header. A coordinate is a column ``NAME`` beside which there is ``drift_NAME`` or
@@ -32,8 +32,17 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data.columns import choose_columns, find_column, point_columns
-from finsler.data.detection import TAKEN_FOR, MatrixLayout, arcs_or_pairs, detect, long_header, matrix_layout
+from finsler.data.columns import (
+    TAKEN_FOR,
+    MatrixLayout,
+    arcs_or_pairs,
+    choose_columns,
+    detect,
+    find_column,
+    long_header,
+    matrix_layout,
+    point_columns,
+)
 from finsler.data.provenance import Provenance, count
 from finsler.data.readers.text import TEXT, Text, is_number, number_share, read_text, require_file, suffix_of
 from finsler.errors import InputError, check_choice

@@ -10,7 +10,6 @@ __all__, __getattr__, __dir__ = exports(
     {
         "synthetic": ["make_swiss_roll", "make_sea", "make_river", "make_binary_tree", "make_city", "make_exact_randers"],
         "flights": ["load_flight_hours", "make_flight_hours"],
-        "winds": ["fetch_flight_hours", "fetch_winds"],
-        "remote": ["fetch_graph", "fetch_file"],
+        "remote": ["fetch_graph", "fetch_file", "fetch_flight_hours", "fetch_winds"],
     },
 )  # fmt: skip

@@ -1,12 +1,12 @@
 from finsler.datasets.flights import load_flight_hours as load_flight_hours
 from finsler.datasets.flights import make_flight_hours as make_flight_hours
 from finsler.datasets.remote import fetch_file as fetch_file
+from finsler.datasets.remote import fetch_flight_hours as fetch_flight_hours
 from finsler.datasets.remote import fetch_graph as fetch_graph
+from finsler.datasets.remote import fetch_winds as fetch_winds
 from finsler.datasets.synthetic import make_binary_tree as make_binary_tree
 from finsler.datasets.synthetic import make_city as make_city
 from finsler.datasets.synthetic import make_exact_randers as make_exact_randers
 from finsler.datasets.synthetic import make_river as make_river
 from finsler.datasets.synthetic import make_sea as make_sea
 from finsler.datasets.synthetic import make_swiss_roll as make_swiss_roll
-from finsler.datasets.winds import fetch_flight_hours as fetch_flight_hours
-from finsler.datasets.winds import fetch_winds as fetch_winds

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from finsler.data.fields import randers_field
 from finsler.data.labels import point_labels
 from finsler.errors import InputError
-from finsler.estimators.base import MapEstimator
+from finsler.estimators.mds import MapEstimator
 from finsler.graphs.neighbors import extend_geodesics, geodesics
 from finsler.solvers.placement import place
 from finsler.solvers.smacof import MAX_ITER, TOL

@@ -2,25 +2,99 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from finsler.data.labels import check_columns
 from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_float_array
-from finsler.errors import InputError, InputTypeError
-from finsler.estimators.base import MapEstimator
-from finsler.solvers.backends.choose import choose_backend, opened
-from finsler.solvers.backends.memory import Backend
+from finsler.embedding import Embedding
+from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.solvers.backends.memmap import choose_backend, opened
+from finsler.solvers.backends.memory import Backend, MemoryBackend
+from finsler.solvers.classical import classical
 from finsler.solvers.placement import place
-from finsler.solvers.smacof import MAX_ITER, TOL
+from finsler.solvers.smacof import MAX_ITER, TOL, smacof
+from finsler.solvers.solution import Solution
+from finsler.solvers.start import about_alpha
 
 Array = NDArray[np.floating[Any]]
+
+
+class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """An estimator whose ``fit`` ends in a map."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _checked(self, X: Any, **options: Any) -> Any:
+        """Validate ``X`` as scikit-learn does; what it refuses is an error of the input."""
+        try:
+            return validate_data(self, X, **options)
+        except InputError:
+            raise
+        except TypeError as error:
+            raise InputTypeError(str(error)) from error
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def _solve(self, data: Dissimilarities | Backend) -> None:
+        """Embed ``data`` and set ``result_``, ``embedding_`` and the other fitted attributes."""
+        check_choice("solver", self.solver, SOLVERS)
+        if isinstance(self.n_components, Integral) and int(self.n_components) > data.n_points:
+            raise InputError(
+                f"= {self.n_components} needs at least as many points; X has n_samples = {data.n_points}.",
+                argument="n_components",
+            )
+        backend = data if isinstance(data, Backend) else MemoryBackend(data, self.n_jobs)
+        solution = self._solution(backend)
+        name = type(self).__name__
+        if solution.status == "max_iter":
+            warnings.warn(f"{name}: {solution.message}", ConvergenceWarning, stacklevel=3)
+        elif solution.alpha_identifiable is False:
+            text = about_alpha(solution.alpha_source, solution.alpha, len(solution.drift))
+            warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
+        self.result_ = Embedding.from_solution(
+            solution, labels=backend.labels, provenance=backend.provenance, data=backend.data,
+            shown=backend.asymmetry_shown(solution.coordinates @ solution.drift),
+        )  # fmt: skip
+        self.embedding_, self.omega_, self.alpha_ = solution.coordinates, solution.drift, solution.alpha
+        self.stress_, self.normalized_stress_ = solution.stress, solution.normalized_stress
+        self.stress_per_point_, self.history_ = solution.per_point, solution.history
+        self.n_iter_, self.status_, self.message_ = solution.n_iter, solution.status, solution.message
+
+    def _solution(self, backend: Backend) -> Solution:
+        if self.solver == "classical":
+            return classical(backend, self.n_components, self.alpha)
+        return smacof(
+            backend,
+            self.n_components,
+            self.alpha,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            accelerate=self.accelerate,
+            random_state=self.random_state,
+            callback=self.callback,
+            time_limit=self.time_limit,
+            verbose=self.verbose,
+        )
 
 
 class FinslerMDS(MapEstimator):
@@ -256,3 +330,6 @@ class FinslerMDS(MapEstimator):
             return np.array(pairwise_distances(X, Y, metric=self.metric, **params), dtype=float)
         except ValueError as error:
             raise InputError(f"metric={self.metric!r}: {error}", argument="metric") from error
+
+
+SOLVERS = ("smacof", "classical")

@@ -7,9 +7,9 @@ import time
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
-from finsler.solvers.alpha import AlphaGuess, check_alpha, guess_alpha
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.solution import Solution, solution_of
+from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
 
 
 def classical(

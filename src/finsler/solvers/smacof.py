@@ -18,12 +18,12 @@ from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
-from finsler.solvers.alpha import AlphaGuess, check_alpha, guess_alpha
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.drift import flatness
 from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize, run_in_turn, run_side_by_side
 from finsler.solvers.problem import Problem
 from finsler.solvers.solution import Solution, solution_of
+from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
 
 Array = NDArray[np.floating[Any]]
 

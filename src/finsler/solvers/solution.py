@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.solvers.alpha import AlphaSource, identifiable
 from finsler.solvers.drift import upright
+from finsler.solvers.start import AlphaSource, identifiable
 
 Array = NDArray[np.floating[Any]]
 

@@ -20,10 +20,9 @@ from finsler.graphs.distances import graph_distances
 from finsler.graphs.pivots import pivot_distances, relayed_pairs
 from finsler.graphs.readers import read_graph
 from finsler.solvers.smacof import smacof
-from finsler.solvers.sparse.problem import ArcPairs, SparseProblem, StreamedProblem
+from finsler.solvers.sparse.problem import ArcPairs, PairStream, SparseProblem, StreamedProblem
 from finsler.solvers.sparse.solver import map_graph, sparse_smacof
 from finsler.solvers.sparse.start import _completed, paths_either_way
-from finsler.solvers.sparse.stream import PairStream
 
 from helpers import real_file, slow_distance
 

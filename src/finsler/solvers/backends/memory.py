@@ -19,16 +19,17 @@ from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
 from finsler.geometry.estimates import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square
-from finsler.solvers.alpha import Evidence, sampled_points
 from finsler.solvers.backends.passes import MemoryPanels
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem, split
 from finsler.solvers.start import (
     DoublyCentered,
+    Evidence,
     Gram,
     closed_form_of,
     complete_parts,
     isomap_of,
     random_points,
+    sampled_points,
 )
 
 Array = NDArray[np.floating[Any]]

@@ -20,13 +20,20 @@ from finsler.geometry.estimates import AsymmetryShown
 from finsler.geometry.pairs import Rows
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
-from finsler.solvers.alpha import Evidence, sampled_points
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.backends.passes import Panels
 from finsler.solvers.placement import place
 from finsler.solvers.problem import Parts, Problem, UniformProblem, WeightedProblem
-from finsler.solvers.start import DENSE_EIGEN, DoublyCentered, Gram, gaussian_points, scaled_eigenvectors
+from finsler.solvers.start import (
+    DENSE_EIGEN,
+    DoublyCentered,
+    Evidence,
+    Gram,
+    gaussian_points,
+    sampled_points,
+    scaled_eigenvectors,
+)
 
 Array = NDArray[np.floating[Any]]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
 from finsler.errors import InputError
-from finsler.solvers.alpha import AlphaSource
+from finsler.solvers.start import AlphaSource
 
 Array = NDArray[Any]
 

@@ -30,15 +30,14 @@ from finsler.graphs.distances import (
     sampled_scores,
 )
 from finsler.graphs.pivots import PivotDistances, pivot_distances
-from finsler.solvers.alpha import ONE_WAY_ALPHA, AlphaSource, check_alpha, identifiable
 from finsler.solvers.drift import frame_of, upright
 from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize
 from finsler.solvers.smacof import check_options, checked_start, given_start
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
-from finsler.solvers.sparse.problem import ArcPairs, PairProblem, SparseProblem, StreamedProblem
+from finsler.solvers.sparse.problem import ArcPairs, PairProblem, PairStream, SparseProblem, StreamedProblem
 from finsler.solvers.sparse.start import EPOCH, SAMPLE, coarse_to_fine, partners
-from finsler.solvers.sparse.stream import PairStream
+from finsler.solvers.start import ONE_WAY_ALPHA, AlphaSource, check_alpha, identifiable
 
 Array = NDArray[Any]
 

@@ -20,13 +20,13 @@ from finsler.graphs.paths import shortest_paths
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
 from finsler.kernels import sparse as kernels
 from finsler.kernels.paths import minplus
-from finsler.solvers.alpha import ONE_WAY_ALPHA
 from finsler.solvers.drift import frame_of
 from finsler.solvers.majorize import StopRule, majorize
 from finsler.solvers.smacof import smacof
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import State
 from finsler.solvers.sparse.problem import ERROR, ArcPairs, SparseProblem
+from finsler.solvers.start import ONE_WAY_ALPHA
 
 Array = NDArray[Any]
 

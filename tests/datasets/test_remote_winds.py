@@ -13,9 +13,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.io import netcdf_file
 
-from finsler.datasets import remote, winds
+from finsler.datasets import remote
+from finsler.datasets import remote as winds
 from finsler.datasets.flights import make_flight_hours
-from finsler.datasets.winds import fetch_flight_hours, fetch_winds
+from finsler.datasets.remote import fetch_flight_hours, fetch_winds
 
 from helpers import REAL_DATA, real_file
 

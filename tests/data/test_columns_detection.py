@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from finsler.data.detection import TAKEN_FOR, arcs_or_pairs, detect, long_header, matrix_layout
+from finsler.data.columns import TAKEN_FOR, arcs_or_pairs, detect, long_header, matrix_layout
 
 
 def roads(side, rng):
