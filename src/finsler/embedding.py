@@ -297,7 +297,7 @@ class Embedding:
             )
         if (shown := self.asymmetry_shown()) is not None:
             more = (shown.available or 0.0) - (shown.share or 0.0) > 0.2
-            hint = f": try n_components={self.n_components + 1}" if more else ""
+            hint = f": try {self.n_components + 1} dimensions" if more else ""
             lines.append(f"  asymmetry shown: {shown}{hint}")
         lines.append(f"  {self.status}: {' '.join(self.sentences())}")
         return "\n".join(lines)

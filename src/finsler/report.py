@@ -96,10 +96,13 @@ class AsymmetryReport:
 
     @property
     def verdict(self) -> str:
-        """The answer in one sentence."""
-        if self.components > 1:
-            split = f"The points fall into {self.components:,} groups with no known pair between them"
-            return f"{split}: there is no common map, embed each group by itself."
+        """The answer in a sentence or two."""
+        if self.components == 1:
+            return self._about_asymmetry()
+        split = f"The points fall into {self.components:,} groups with no known pair between them"
+        return f"{split}: there is no common map, embed each group by itself. {self._about_asymmetry()}"
+
+    def _about_asymmetry(self) -> str:
         if self.asymmetry is None:
             where = "" if self.n_rows is None else " of these rows"
             return f"No pair{where} is known both ways, so nothing tells how asymmetric the data is."

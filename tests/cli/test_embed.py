@@ -154,7 +154,7 @@ def test_a_map_tells_how_much_asymmetry_it_shows(small):
     best = f"{100 * finsler.asymmetry_report(D).gradient_share:.3g} % can be shown"
     lines = {dim: done("embed", small, "--dim", dim, "--out", "-").stderr.splitlines() for dim in (2, 3)}
     said = {dim: next(line for line in lines[dim] if "asymmetry shown" in line) for dim in (2, 3)}
-    assert said[2].endswith(f"up to {best}: try n_components=3")
+    assert said[2].endswith(f"up to {best}: try 3 dimensions")
     assert said[3].endswith(f"up to {best}")
     small.write_text(cli_output.matrix_csv(D + D.T, [*"ABCDEFGHIJKL"]))
     assert "the data are symmetric" in done("embed", small, "--out", "-").stderr
@@ -207,7 +207,7 @@ def test_edges(tmp_path):
         np.testing.assert_allclose(found.coordinates, expected.coordinates, atol=1e-9)
     said = "streets.csv: edges of a digraph with 5 nodes, 7 arcs, lengths 1 to 3 (minutes)"
     assert result.stderr.startswith(said + "\n")
-    assert done("embed", file, "--out", "-").stderr.startswith(said + ". Taken for arcs")
+    assert done("embed", file, "--out", "-").stderr.startswith(said + ". Taken for edges")
     assert "4 ordered pairs without a path" in result.stderr
     assert "unreachable='mask'" in mistake("embed", file, "--unreachable", "raise", "--json")
     piped = done("embed", "-", "--out", "-", "--alpha", "0.3", input=file.read_text())

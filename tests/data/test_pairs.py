@@ -55,7 +55,7 @@ def test_absent_pairs_are_not_filled_with_paths():
 
 def test_repeated_pairs():
     rows = [*ROWS, ("c", "b", 4.5), ("a", "b", 5.0), ("a", "b", np.nan)]
-    with pytest.raises(InputError, match=r"from 'c' to 'b' .*rows: 2.*aggregate="):
+    with pytest.raises(InputError, match=r"from 'c' to 'b' .*rows: 2.*aggregate"):
         pairs_to_dissimilarities(rows)
     for aggregate, value in (
         ("mean", 4),
@@ -140,7 +140,7 @@ def test_places():
         ({"from": ["a"], "to": ["b"]}, InputError, "value"),
         ({"from": ["a"], "to": [None], "km": [1]}, InputError, "'to'"),
         ({"from": ["a"], "to": ["b"], "km": ["far"]}, InputTypeError, "'km'.*row 0 holds 'far'"),
-        ({"from": ["a"], "to": ["b"], "trips": [3]}, InputError, "similarity="),
+        ({"from": ["a"], "to": ["b"], "trips": [3]}, InputError, "similarity"),
         ([(["a"], "b", 1.0)], InputTypeError, "hashable"),
         ([("a", "b", -1.0), ("b", "a", 1.0)], InputError, "Negative"),
     ],
@@ -177,5 +177,5 @@ def test_the_command_line_does_not_fill_gaps(tmp_path):
     assert found.provenance.n_missing == 15 * 14 - len(rows)
     assert found.provenance.columns["value"] == "Seconds"
     file.write_text(file.read_text().replace("Seconds", "trips"))
-    assert "similarity=" in mistake("embed", file, "--out", "-")
+    assert "similarity" in mistake("embed", file, "--out", "-")
     done("embed", file, "--similarity", "rank", "--out", "-")

@@ -101,7 +101,7 @@ def test_several_lengths_are_refused_with_their_names(kind):
 @pytest.mark.parametrize("name", ["flow", "count", "trips", "Volume"])
 def test_a_flow_is_no_length(kind, name):
     graph = with_attribute(kind, name)
-    with pytest.raises(InputError, match="similarity="):
+    with pytest.raises(InputError, match="similarity"):
         graph_distances(graph)
     np.testing.assert_array_equal(graph_distances(graph, weight=name).matrix, D)
 

@@ -150,9 +150,9 @@ def _choose_value(names: list[Any], ends: set[int], similarity: bool, word: str)
     if found and found[0] in flows and not similarity:
         name = names[found[0]]
         raise InputError(
-            f"{word}: the column {name!r} looks like a flow or a similarity, where more means nearer. Give similarity= one "
-            "of gravity, transition, rank, linear to make dissimilarities of pairs; if it is a length, where more means "
-            f"farther, say so: {word}={name!r}.",
+            f"{word}: the column {name!r} looks like a flow or a similarity, where more means nearer. Set similarity to "
+            "gravity, transition, rank or linear to make dissimilarities of pairs; if it is a length, where more means "
+            f"farther, say so: set {word} to {name!r}.",
         )
     return found[0] if found else None
 
@@ -227,11 +227,11 @@ def find_vectors(names: list[str]) -> dict[str, dict[str, int]]:
 Array = NDArray[Any]
 
 FEW_PLACES = 10  # among which short steps and long ways cannot be told apart
-STEPS = 2.0  # values that ways along arcs are longer than arcs
+STEPS = 2.0  # a median way of at least so many median values means edges of a network
 # What is said when it was decided, and how to decide otherwise.
 TAKEN_FOR = {
-    "pairs": "Taken for measured pairs; if these are roads between neighbors, kind='edges'.",
-    "edges": "Taken for arcs that ways follow; if these are measured pairs, kind='pairs'.",
+    "pairs": "Taken for measured pairs, the others missing; if these are roads between neighbors, take kind edges.",
+    "edges": "Taken for edges of a network, along which ways lead; if these are measured pairs, take kind pairs.",
 }
 _SOURCES, _WORK = 16, 4_000_000  # places that ways are followed from, and pairs that are looked at in all
 

@@ -189,7 +189,7 @@ def _merge(
         i, j = divmod(int(key[order[again].min()]), len(labels))
         raise InputError(
             f"{name}: the pair from {labels[i]!r} to {labels[j]!r} is given more than once (such rows: {len(again):,}). "
-            "Say with aggregate= what to take (mean, sum, min, max, median, first, last), or with where= which rows count."
+            "Set aggregate to what to take (mean, sum, min, max, median, first, last), or say with where which rows count."
         )
     starts = np.delete(np.arange(len(key)), again)
     return key[order][starts], AGGREGATES[aggregate](values[order], starts), len(again)

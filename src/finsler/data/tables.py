@@ -192,6 +192,8 @@ def read_table(
 
 def require_kind(name: str, asked: str, found: str) -> None:
     """Refuse to take a file for what it is not."""
+    if asked == "pairs" and found == "edges":
+        raise InputError(f"{name} holds a graph: name the attribute of its lengths by weight, not by value.")
     if asked not in ("auto", found):
         raise InputError(f"{name} holds {found}, not {asked} as kind={asked!r} says.")
 

@@ -54,7 +54,7 @@ class AsymmetryShown(NamedTuple):
 
     def __str__(self) -> str:
         if self.share is None:
-            return "nothing to show: the data are symmetric"
+            return "nothing to show: the data are symmetric where they are known both ways"
         error = f" ± {100 * self.error:.2g}" if self.error else ""
         most = "" if self.available is None else f"; up to {100 * self.available:.3g} % can be shown"
         rows = "" if self.n_rows is None else f" (from {self.n_rows} rows)"

@@ -81,8 +81,8 @@ def choose_attribute(found: Mapping[Any, int], n_arcs: int) -> Any:
     lengths = lengths or [name for name in known if found[name] == n_arcs] or known
     if len(lengths) > 1:
         raise InputError(
-            f"weight: several attributes of the arcs may be their lengths: {', '.join(map(repr, lengths))}. Say which, as "
-            f"in weight={lengths[-1]!r}; weight=None counts arcs.",
+            f"weight: several attributes of the arcs may be their lengths: {', '.join(map(repr, lengths))}. Set weight to "
+            f"one of them, as {lengths[-1]!r}; with hops every arc counts as one.",
             argument="weight",
         )
     flows = [name for name in found if spelled[name] in FLOWS]

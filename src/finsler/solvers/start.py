@@ -245,6 +245,8 @@ def about_alpha(source: AlphaSource, alpha: float, n_components: int) -> str:
     >>> about_alpha("symmetric", 0.0, 2)
     'The data are symmetric, so alpha is 0.'
     """
+    if source == "unclear" and alpha > 0.95:
+        return "Alpha ran to its upper limit: nothing in the data holds it back. Give alpha, or take fewer dimensions."
     return {
         "symmetric": "The data are symmetric, so alpha is 0.",
         "cyclic": "The asymmetry runs in circles, which no heights show, so alpha is 0.",
