@@ -213,7 +213,7 @@ def calls(function, *args, **options):
 
 def shell(*args, **options):
     """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "finsler.cli", *map(str, args)]
+    command = [sys.executable, "-m", "finsler.cli.app", *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 

@@ -32,7 +32,7 @@ def finsler(command: str, file: Path, words: str, *more: str) -> dict:
     call = [
         sys.executable,
         "-m",
-        "finsler.cli",
+        "finsler.cli.app",
         command,
         str(file),
         *words.split(),

@@ -18,7 +18,7 @@ from finsler.data.labels import LabelIndex, check_columns, plain_label
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
-from finsler.geometry.estimates import AsymmetryShown, SampledScores
+from finsler.geometry.pairs import AsymmetryShown, SampledScores
 from finsler.geometry.randers import randers_distances
 
 if TYPE_CHECKING:

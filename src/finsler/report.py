@@ -18,9 +18,8 @@ from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import FEWEST_ROWS, Triangles, gradient_share, is_symmetric, triangles
 from finsler.geometry.components import graph_components
-from finsler.geometry.estimates import Estimate
 from finsler.geometry.heights import heights_of_rows, solve_heights
-from finsler.geometry.pairs import Array, Pairs, Rows, components, strongly_connected, survey
+from finsler.geometry.pairs import Array, Estimate, Pairs, Rows, components, strongly_connected, survey
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, sample_rows
 from finsler.graphs.paths import shortest_paths

@@ -145,7 +145,7 @@ def test_ctrl_c_at_any_other_time_leaves_nothing(flights, tmp_path):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no pipes that break")
 def test_a_reader_that_has_enough():
-    command = [sys.executable, "-m", "finsler.cli", "datasets", "fetch", "flight-hours"]
+    command = [sys.executable, "-m", "finsler.cli.app", "datasets", "fetch", "flight-hours"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         process.stdout.close()

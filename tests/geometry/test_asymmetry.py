@@ -1,12 +1,11 @@
-"""`finsler.geometry.asymmetry` and `finsler.geometry.estimates` against plain loops."""
+"""`finsler.geometry.asymmetry` and `finsler.geometry.pairs` against plain loops."""
 
 import numpy as np
 import pytest
 
 from finsler.geometry.asymmetry import asymmetry_shown, gradient_share
-from finsler.geometry.estimates import Estimate, ratio_of_rows
 from finsler.geometry.heights import gradient_heights
-from finsler.geometry.pairs import Pairs, survey
+from finsler.geometry.pairs import Estimate, Pairs, ratio_of_rows, survey
 
 
 def data_with_bounds(n=14, seed=0, unknown=0.2, weighted=True):

@@ -3,7 +3,7 @@ import pytest
 
 from finsler.datasets import make_city
 from finsler.geometry.asymmetry import asymmetry_shown
-from finsler.geometry.estimates import Estimate
+from finsler.geometry.pairs import Estimate
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import normalized_stress
 from finsler.graphs.digraph import as_digraph

@@ -10,9 +10,9 @@ from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
 from finsler.models import Comparison, compare_models
 from finsler.models import compare as module
-from finsler.models.common import Observations, differences, directions
 from finsler.models.compare import MODELS, sign_accuracy
 from finsler.models.joint import slide_distances
+from finsler.models.symmetric import Observations, differences, directions
 from finsler.report import asymmetry_report
 
 from helpers import random_problem, slow_stress

@@ -8,7 +8,6 @@ from finsler.data.matrix import as_dissimilarities
 from finsler.data.tables import read_table
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances
-from finsler.models.common import Observations, Settings, differences
 from finsler.models.joint import (
     HillClimbing,
     RadiusDistance,
@@ -19,7 +18,7 @@ from finsler.models.joint import (
     slide_vector,
     stress_and_gradient,
 )
-from finsler.models.symmetric import symmetric_mds
+from finsler.models.symmetric import Observations, Settings, differences, symmetric_mds
 
 from helpers import random_problem, real_file
 

@@ -5,8 +5,14 @@ import pytest
 from sklearn.manifold import Isomap
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.models.common import Observations, Settings, differences, free_coordinates
-from finsler.models.symmetric import symmetric_isomap, symmetric_mds
+from finsler.models.symmetric import (
+    Observations,
+    Settings,
+    differences,
+    free_coordinates,
+    symmetric_isomap,
+    symmetric_mds,
+)
 
 from helpers import random_problem
 

@@ -5,8 +5,16 @@ import pytest
 from scipy.optimize import minimize
 
 from finsler.data.matrix import as_dissimilarities
-from finsler.models.common import Fit, Observations, Settings, differences
-from finsler.models.symmetric import bimensions, drift_vectors, gower, symmetric_mds
+from finsler.models.symmetric import (
+    Fit,
+    Observations,
+    Settings,
+    bimensions,
+    differences,
+    drift_vectors,
+    gower,
+    symmetric_mds,
+)
 
 from helpers import random_problem
 

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import finsler
-from finsler.cli import datasets, embed, learn, maps, report
+from finsler.cli import datasets, embed, learn, main, maps, report
 from finsler.cli.options import examples
 from finsler.cli.output import MENDABLE, explain, one_line, say, warnings_in_lines
 
@@ -116,3 +116,6 @@ group = typer.Typer(help="Example data: what there is, and where it is.", rich_m
 group.command("list", cls=Command, epilog=datasets.LIST_EXAMPLES)(datasets.list_datasets)
 group.command("fetch", cls=Command, epilog=datasets.FETCH_EXAMPLES)(datasets.fetch)
 app.add_typer(group, name="datasets")
+
+if __name__ == "__main__":  # python -m finsler.cli.app
+    sys.exit(main())

@@ -1,7 +1,7 @@
 """Pure functions on arrays: Randers distances, stress, heights, asymmetry.
 
-What is not listed here is internal: `pairs` (ordered pairs by tiles and rows), `estimates` (what some rows tell of all)
-and `components` (which points are connected).
+What is not listed here is internal: `pairs` (ordered pairs by tiles and rows, and what some rows tell of all) and
+`components` (which points are connected).
 """
 
 from finsler._lazy import exports
@@ -13,6 +13,6 @@ __all__, __getattr__, __dir__ = exports(
         "stress": ["raw_stress", "normalized_stress"],
         "heights": ["gradient_heights", "local_extrema"],
         "asymmetry": ["asymmetry_shown"],
-        "estimates": ["AsymmetryShown"],
+        "pairs": ["AsymmetryShown"],
     },
 )

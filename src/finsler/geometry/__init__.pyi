@@ -1,9 +1,9 @@
 """The names of `finsler.geometry`, for editors and type checkers."""
 
 from finsler.geometry.asymmetry import asymmetry_shown as asymmetry_shown
-from finsler.geometry.estimates import AsymmetryShown as AsymmetryShown
 from finsler.geometry.heights import gradient_heights as gradient_heights
 from finsler.geometry.heights import local_extrema as local_extrema
+from finsler.geometry.pairs import AsymmetryShown as AsymmetryShown
 from finsler.geometry.randers import check_randers as check_randers
 from finsler.geometry.randers import drift_vector as drift_vector
 from finsler.geometry.randers import randers_distances as randers_distances

@@ -13,9 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from finsler.geometry.estimates import AsymmetryShown, Estimate, one_minus, ratio_of_rows
 from finsler.geometry.heights import heights_of_rows, solve_heights
-from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
+from finsler.geometry.pairs import (
+    Array,
+    AsymmetryShown,
+    Estimate,
+    Pairs,
+    Rows,
+    Survey,
+    one_minus,
+    ratio_of_rows,
+    survey,
+)
 
 # A detour must be shorter by more than this, relatively, and than rounding.
 TRIANGLE_TOLERANCE = 1e-9

@@ -1,7 +1,7 @@
 """Digraphs: read, measured by shortest paths, taken apart, made from points.
 
-``finsler.graphs.dask`` holds the searches on a cluster. What is not listed here is internal: `arcs` (lists of arcs from
-objects in memory), `arc_set` (arcs as arrays of node numbers).
+What is not listed here is internal: `arcs` (lists of arcs from objects in memory), `arc_set` (arcs as arrays of node
+numbers).
 """
 
 from finsler._lazy import exports
@@ -12,7 +12,7 @@ __all__, __getattr__, __dir__ = exports(
         "digraph": ["Digraph", "as_digraph", "largest_component"],
         "readers": ["open_file", "read_graph"],
         "distances": ["graph_distances"],
-        "paths": ["shortest_paths"],
+        "paths": ["shortest_paths", "dask_shortest_paths"],
         "pivots": ["PivotDistances", "pivot_distances"],
         "neighbors": ["neighborhood_graph", "geodesic_distances"],
         "wormholes": ["consistency_weights", "find_boundary"],

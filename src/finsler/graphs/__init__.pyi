@@ -4,6 +4,7 @@ from finsler.graphs.digraph import largest_component as largest_component
 from finsler.graphs.distances import graph_distances as graph_distances
 from finsler.graphs.neighbors import geodesic_distances as geodesic_distances
 from finsler.graphs.neighbors import neighborhood_graph as neighborhood_graph
+from finsler.graphs.paths import dask_shortest_paths as dask_shortest_paths
 from finsler.graphs.paths import shortest_paths as shortest_paths
 from finsler.graphs.pivots import PivotDistances as PivotDistances
 from finsler.graphs.pivots import pivot_distances as pivot_distances

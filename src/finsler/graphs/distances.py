@@ -21,8 +21,7 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.asymmetry import shown_by
 from finsler.geometry.components import graph_components
-from finsler.geometry.estimates import Estimate, SampledScores, ratio_of_rows
-from finsler.geometry.pairs import Rows
+from finsler.geometry.pairs import Estimate, Rows, SampledScores, ratio_of_rows
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 

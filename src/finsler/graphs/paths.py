@@ -1,4 +1,4 @@
-"""Lengths of shortest paths in a digraph, from some nodes or all of them, to memory or to a file."""
+"""Lengths of shortest paths in a digraph, from some nodes or all of them, to memory, to a file or to the workers of Dask."""
 
 from __future__ import annotations
 
@@ -15,13 +15,23 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from finsler._io import write_atomically
-from finsler._runtime import Progress, format_bytes, map_blocks, require_memory, thread_count
-from finsler.errors import InputError, InputTypeError, check_choice
+from finsler._runtime import (
+    Progress,
+    active_client,
+    format_bytes,
+    fresh_name,
+    import_dask,
+    map_blocks,
+    require_memory,
+    thread_count,
+)
+from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.graphs.digraph import ArcArrays, Digraph
 from finsler.kernels import paths as kernels
 
 MANY = 32  # sources from which on it pays to renumber the nodes
 MOST_BUCKETS = 1 << 18
+DASK_BLOCK_BYTES = 64e6  # of a block of rows, where the user does not say how many rows it has
 
 
 def shortest_paths(
@@ -316,3 +326,76 @@ def _fill_file(
         rows.flush()
 
     return np.load(write_atomically(path, write), mmap_mode="r")
+
+
+def dask_shortest_paths(
+    graph: Any,
+    sources: ArrayLike | None = None,
+    *,
+    reverse: bool = False,
+    chunks: int | None = None,
+    method: str = "auto",
+    limit: float = np.inf,
+    dtype: DTypeLike = np.float64,
+) -> Any:
+    """Lengths of the shortest directed paths from each source to every node, as a Dask array.
+
+    Parameters
+    ----------
+    graph : Digraph, or scipy sparse matrix of shape (N, N)
+        Each stored entry is an arc **from its row to its column** and its value the length. A client that is active sends
+        it to every worker, once.
+    sources : int or sequence of int, optional
+        Where paths start; all nodes by default.
+    reverse : bool, default=False
+        Follow the arcs backwards: lengths of the paths from every node to each source.
+    chunks : int, optional
+        Rows in a block; about 64 MB by default.
+    method, limit, dtype
+        See :func:`finsler.graphs.paths.shortest_paths`.
+
+    Returns
+    -------
+    dask.array.Array of shape (n_sources, N)
+        In blocks of whole rows, nothing computed yet. Call its ``persist()`` to compute it and leave the rows where they
+        are; ``FinslerMDS(missing="mask").fit`` takes it as it is.
+
+    Examples
+    --------
+    >>> from scipy.sparse import coo_array
+    >>> arcs = coo_array(([1.5, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    >>> dask_shortest_paths(arcs, chunks=2).compute()
+    array([[0. , 1.5, 3.5],
+           [inf, 0. , 2. ],
+           [inf, inf, 0. ]])
+    >>> dask_shortest_paths(arcs, [1], reverse=True).compute()
+    array([[1.5, 0. , inf]])
+    """
+    dask = import_dask()
+    arcs = arcs_of(graph, reverse=reverse, check_lengths=method != "bfs")
+    # No path is followed from no source: this only checks the other arguments, here and not on a worker.
+    none = shortest_paths(arcs, [], method=method, limit=limit, dtype=dtype)
+    n = none.shape[1]
+    starts = check_sources(sources, n)
+    if chunks is None:
+        chunks = int(np.clip(DASK_BLOCK_BYTES // (none.itemsize * max(n, 1)), 1, max(len(starts), 1)))
+    chunks = check_count("chunks", chunks)
+    client = active_client()
+    if client is not None:
+        (sent,) = client.scatter([arcs], broadcast=True, hash=False)
+    else:
+        sent = dask.delayed(arcs, pure=False, traverse=False)
+    find, name = dask.delayed(_rows_of_worker, pure=False), fresh_name("shortest_paths")
+    blocks = []
+    for k, first in enumerate(range(0, len(starts), chunks)):
+        some = starts[first : first + chunks]
+        task = find(sent, some, method, limit, none.dtype, dask_key_name=(name, k))
+        blocks.append(dask.array.from_delayed(task, (len(some), n), dtype=none.dtype, meta=none))
+    return dask.array.concatenate(blocks) if blocks else dask.array.from_array(none)
+
+
+def _rows_of_worker(
+    arcs: ArcArrays, some: NDArray[Any], method: str, limit: float, dtype: Any
+) -> NDArray[Any]:
+    # One thread each: the worker runs as many of these at a time as it has threads.
+    return shortest_paths(arcs, some, method=method, limit=limit, dtype=dtype, n_jobs=1, verbose=False)

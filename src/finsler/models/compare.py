@@ -17,9 +17,18 @@ from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.pairs import harmonic
-from finsler.models.common import Array, Fit, Observations, Settings
 from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly, slide_vector
-from finsler.models.symmetric import drift_vectors, gower, randers_map, symmetric_isomap, symmetric_mds
+from finsler.models.symmetric import (
+    Array,
+    Fit,
+    Observations,
+    Settings,
+    drift_vectors,
+    gower,
+    randers_map,
+    symmetric_isomap,
+    symmetric_mds,
+)
 from finsler.report import asymmetry_report
 from finsler.solvers.smacof import smacof
 

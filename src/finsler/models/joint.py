@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from finsler._runtime import single_blas_thread
 from finsler.geometry.heights import solve_laplacian
-from finsler.models.common import (
+from finsler.models.symmetric import (
     Array,
     Fit,
     Observations,

@@ -9,8 +9,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array, random_array
 
 from finsler import FinslerMDS, randers_distances
-from finsler.graphs import dask as graph_dask
-from finsler.graphs import paths
+from finsler.graphs import dask_shortest_paths, paths
 from finsler.solvers.backends import panels as panels_module
 from finsler.solvers.backends.dask import dask_backend
 
@@ -136,7 +135,7 @@ def test_shortest_paths_stay_on_the_workers_and_can_be_mapped(client):
     arcs = random_array((n, n), density=0.05, rng=rng, format="csr")
     arcs = csr_array(arcs + coo_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n))))
     expected = paths.shortest_paths(arcs)
-    D = graph_dask.shortest_paths(arcs, chunks=40).persist()
+    D = dask_shortest_paths(arcs, chunks=40).persist()
     assert D.chunks == ((40, 40, 40, 30), (n,))
     assert np.array_equal(D.compute(), expected)
     holders = {worker for found in client.who_has(D).values() for worker in found}
@@ -200,12 +199,12 @@ def test_many_points_with_gaps_start_from_landmarks(no_client, monkeypatch):
 def test_pivots_both_ways(no_client):
     arcs = random_array((60, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
     from_pivots, to_pivots = (
-        graph_dask.shortest_paths(arcs, [5, 50, 7], chunks=2, reverse=reverse) for reverse in (False, True)
+        dask_shortest_paths(arcs, [5, 50, 7], chunks=2, reverse=reverse) for reverse in (False, True)
     )
     everything = paths.shortest_paths(arcs)
     assert np.array_equal(from_pivots.compute(), everything[[5, 50, 7]])
     assert np.allclose(to_pivots.compute(), everything[:, [5, 50, 7]].T)
-    assert graph_dask.shortest_paths(arcs, []).compute().shape == (0, 60)
+    assert dask_shortest_paths(arcs, []).compute().shape == (0, 60)
 
 
 def test_weights_may_be_lists(no_client):
@@ -245,9 +244,9 @@ def test_bad_input_is_refused_where_the_user_sees_it(no_client):
     with pytest.raises(ValueError, match="2 unconnected groups"):
         FinslerMDS().fit(da.from_array(D, chunks=20), weights=apart)
     with pytest.raises(ValueError, match=r"sources must be in 0\.\.39"):
-        graph_dask.shortest_paths(csr_array(D), [3, 40])
+        dask_shortest_paths(csr_array(D), [3, 40])
     with pytest.raises(ValueError, match="chunks must be at least 1"):
-        graph_dask.shortest_paths(csr_array(D), chunks=0)
+        dask_shortest_paths(csr_array(D), chunks=0)
 
 
 def _with(array, place, value):
@@ -258,4 +257,4 @@ def _with(array, place, value):
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ImportError, match=r"pip install 'finsler\[distributed\]'"):
-        graph_dask.shortest_paths(csr_array((3, 3)))
+        dask_shortest_paths(csr_array((3, 3)))

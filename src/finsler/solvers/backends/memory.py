@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
-from finsler.geometry.estimates import AsymmetryShown
+from finsler.geometry.pairs import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square
 from finsler.solvers.backends.passes import MemoryPanels
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem, split

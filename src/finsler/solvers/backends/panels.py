@@ -16,8 +16,7 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError
 from finsler.geometry.asymmetry import shown_by
 from finsler.geometry.components import pair_components
-from finsler.geometry.estimates import AsymmetryShown
-from finsler.geometry.pairs import Rows
+from finsler.geometry.pairs import AsymmetryShown, Rows
 from finsler.geometry.randers import drift_vector
 from finsler.geometry.stress import axes_first
 from finsler.solvers.backends import passes

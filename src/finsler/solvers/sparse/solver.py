@@ -18,7 +18,7 @@ from finsler._runtime import Progress
 from finsler.data.matrix import LARGEST
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
-from finsler.geometry.estimates import SampledScores
+from finsler.geometry.pairs import SampledScores
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.digraph import Digraph, largest_component
 from finsler.graphs.distances import (
