@@ -73,10 +73,11 @@ def test_thread_count():
 
 
 def test_memory_is_refused_in_words(monkeypatch):
-    monkeypatch.setattr(runtime, "available_memory", lambda: 2_000_000)
-    runtime.require_memory(1_000_000, "This", "Do that.")
-    with pytest.raises(MemoryError, match=r"This needs about 3 MB and 2 MB is available. Do that."):
-        runtime.require_memory(3_000_000, "This", "Do that.")
+    monkeypatch.setattr(runtime, "available_memory", lambda: 20_000_000)
+    runtime.require_memory(10_000_000, "This", "Do that.")
+    runtime.require_memory(20_000_000, "This", "Do that.")
+    with pytest.raises(MemoryError, match=r"This needs about 30 MB and 20 MB is available. Do that."):
+        runtime.require_memory(30_000_000, "This", "Do that.")
     monkeypatch.setattr(runtime, "available_memory", lambda: None)
     runtime.require_memory(1e30, "This", "Do that.")
 

@@ -29,6 +29,8 @@ from finsler.errors import InputError, InputTypeError, MissingExtraError
 
 T = TypeVar("T")
 
+NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
+
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = Lock()
 _blas_lock = Lock()
@@ -224,6 +226,8 @@ def parse_bytes(size: float | str) -> float:
 
 def require_memory(n_bytes: float, what: str, cure: str) -> None:
     """Refuse, before anything is allocated, what does not fit in memory."""
+    if n_bytes <= NEGLIGIBLE:
+        return
     available = available_memory()
     if available is not None and n_bytes > available:
         raise MemoryError(

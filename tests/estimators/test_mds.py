@@ -149,6 +149,7 @@ def test_wrong_shapes_in_transform(exact):
 
 
 def test_what_does_not_fit_in_memory_is_refused_before_it_is_allocated(exact, monkeypatch):
+    monkeypatch.setattr(finsler._runtime, "NEGLIGIBLE", 0)
     monkeypatch.setattr(finsler._runtime, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"30 points needs about 7.2 kB and 1e\+03 B is|1 kB is"):
         FinslerMDS(alpha=0.4).fit(exact[1])

@@ -370,6 +370,7 @@ def test_a_full_disk_is_noticed_first(tmp_path, monkeypatch):
 
 def test_memory_is_estimated_first_and_a_file_needs_less(tmp_path, monkeypatch):
     graph = random_graph(n=1000)
+    monkeypatch.setattr(runtime, "NEGLIGIBLE", 0)
     monkeypatch.setattr(runtime, "available_memory", lambda: 4_000_000)
     with pytest.raises(MemoryError, match=r'1000 and 1000 nodes needs about .* out="distances.npy"'):
         shortest_paths(graph)

@@ -307,6 +307,13 @@ def check_rows(
 ) -> RowsFound:
     """Check every entry that counts in some rows, of which the first is that of point ``first``."""
     n, largest, farthest, n_missing, n_unreachable = rows.shape[1], 0.0, 0.0, 0, 0
+    diagonal = np.diagonal(rows[:, first:]).astype(float)
+    if (
+        weight_rows is None and n > 1 and len(rows) and not diagonal.any()
+    ):  # most matrices need no more than this
+        lows, tops = rows.min(axis=1), rows.max(axis=1)  # NaN where a row holds one
+        if (lows >= 0).all() and (tops > 0).all() and (tops < np.inf).all():
+            return RowsFound(float(tops.max()), float(tops.max()), 0, 0, diagonal)
     for k, row in enumerate(rows):
         i = first + k
         counts = np.ones(n, dtype=bool) if weight_rows is None else weight_rows[k] > 0
@@ -345,7 +352,7 @@ def check_rows(
                     "missing='mask' if these values are unknown, or drop the point if it equals another."
                 )
             largest = max(largest, top)
-    return RowsFound(largest, farthest, n_missing, n_unreachable, np.diagonal(rows[:, first:]).astype(float))
+    return RowsFound(largest, farthest, n_missing, n_unreachable, diagonal)
 
 
 def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], str] = str) -> None:

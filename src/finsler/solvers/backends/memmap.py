@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import Progress, available_memory, drop_pages, format_bytes, map_blocks, parse_bytes
+from finsler._runtime import (
+    NEGLIGIBLE,
+    Progress,
+    available_memory,
+    drop_pages,
+    format_bytes,
+    map_blocks,
+    parse_bytes,
+)
 from finsler.data.matrix import MemmapDissimilarities, as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels
@@ -187,12 +195,13 @@ def choose_backend(
     numbers = [isinstance(a, np.ndarray) and a.dtype.kind in "biuf" for a in (X, weights) if a is not None]
     if not all(numbers) or X.ndim != 2:
         return None
-    if budget is None:
-        free = available_memory()
-        budget = np.inf if free is None else SHARE_OF_FREE * free
     itemsize = 4 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else 8
     copies = UNIFORM_COPIES if weights is None and missing == "raise" else WEIGHTED_COPIES
-    if copies * itemsize * float(X.shape[0]) * X.shape[1] <= budget:
+    needed = copies * itemsize * float(X.shape[0]) * X.shape[1]
+    if budget is None and needed > NEGLIGIBLE:
+        free = available_memory()
+        budget = np.inf if free is None else SHARE_OF_FREE * free
+    if budget is None or needed <= budget:
         return None
     data = as_memmap_dissimilarities(X, weights, missing=missing, name="X", verbose=verbose)
     return memmap_backend(data, budget, n_jobs, verbose)
