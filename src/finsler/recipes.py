@@ -3,57 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from finsler.data.labels import suggestion
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities
 from finsler.data.tables import read_table
 from finsler.embedding import Embedding
-from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.errors import InputError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, graph_distances
 from finsler.solvers.backends.memmap import is_dask_array
+from finsler.solvers.options import MapOptions, MatrixOptions, SparseOptions, check_names
 from finsler.solvers.sparse.solver import map_graph
 
 
-class SolverOptions(TypedDict, total=False):
-    """Options of all solvers, with the defaults and meanings that `FinslerMDS` gives them."""
-
-    solver: str
-    init: str | ArrayLike
-    n_init: int
-    max_iter: int
-    tol: float
-    accelerate: bool
-    time_limit: float | None
-    callback: Callable[[Any], Any] | None
-    random_state: Any
-    n_jobs: int | None
-    verbose: bool | str
+class GraphOptions(MapOptions, SparseOptions, total=False):
+    """Options of `embed_graph`; some go with sparse maps only."""
 
 
-class MatrixOptions(SolverOptions, total=False):
-    """Further options of `embed_matrix` and `embed_pairs`, with the defaults of `FinslerMDS`."""
-
-    memory_budget: float | str | None
-
-
-class GraphOptions(SolverOptions, total=False):
-    """Further options of `embed_graph`: of `FinslerMDS`, or of `sparse_smacof` where the map is a sparse one."""
-
-    checkpoint: str | os.PathLike[str] | None
-    checkpoint_seconds: float
-
-
-class PointOptions(SolverOptions, total=False):
+class PointOptions(MapOptions, total=False):
     """Further options of `embed_points`, with the defaults of `FinslerIsomap`."""
 
     n_neighbors: int
@@ -96,8 +71,8 @@ def embed_matrix(
     encoding : str, optional
         Encoding of a text file, if not UTF-8: "cp1252" for what Excel saves as plain CSV in western Europe.
     **options
-        ``solver``, ``init``, ``n_init``, ``max_iter``, ``tol``, ``accelerate``, ``time_limit``, ``callback``,
-        ``random_state``, ``n_jobs``, ``verbose``, ``memory_budget``: see :class:`~finsler.estimators.mds.FinslerMDS`.
+        Of the solver, from ``solver`` to ``memory_budget``, with the meanings and defaults that
+        :class:`~finsler.estimators.mds.FinslerMDS` gives them: ``n_init``, ``max_iter``, ``random_state`` ...
 
     Returns
     -------
@@ -111,7 +86,7 @@ def embed_matrix(
     >>> round(flights.distance("JFK", "LAX"), 1), round(flights.distance("LAX", "JFK"), 1)
     (5.3, 4.2)
     """
-    _check_options("embed_matrix", options, MatrixOptions)
+    check_names("embed_matrix", options, MatrixOptions)
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     path = os.fspath(D) if isinstance(D, str | os.PathLike) else None
     if (path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D):
@@ -186,7 +161,7 @@ def embed_pairs(
     >>> trips.labels
     ['a', 'b', 'c']
     """
-    _check_options("embed_pairs", options, MatrixOptions)
+    check_names("embed_pairs", options, MatrixOptions)
     data = pairs_to_dissimilarities(
         table,
         similarity=similarity,
@@ -265,7 +240,7 @@ def embed_graph(
     >>> town.labels
     ['a', 'b', 'c', 'd']
     """
-    _check_options("embed_graph", options, GraphOptions)
+    check_names("embed_graph", options, GraphOptions)
     found = as_digraph(
         graph, weight=weight, directed=directed, duplicates=duplicates, source=source, target=target
     )
@@ -367,19 +342,12 @@ def embed_points(
     >>> round(lane.distance(0, 2), 3), round(lane.distance(2, 0), 3)
     (0.75, 1.5)
     """
-    _check_options("embed_points", options, PointOptions)
+    check_names("embed_points", options, PointOptions)
     if labels is not None and len(labels) != len(points):
         raise InputError(f"labels must have one entry per point: {len(points)} points, {len(labels)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)
     isomap.fit(points, drift=drift, current=current, metric=metric, weights=weights)
     return _relabeled(isomap.result_, None if labels is None else [labels[i] for i in isomap.kept_])
-
-
-def _check_options(recipe: str, options: Any, known: Any) -> None:
-    names = sorted(known.__optional_keys__)
-    for name in options:
-        if name not in names:
-            raise InputTypeError(f"{recipe} has no option {name!r}.{suggestion(name, names)}", argument=None)
 
 
 def _relabeled(found: Embedding, labels: Sequence[Any] | None) -> Embedding:

@@ -29,6 +29,7 @@ from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_points
+from finsler.solvers.options import MapOptions
 
 Options = Mapping[str, Any]
 About = dict[str, NDArray[Any]]
@@ -36,17 +37,7 @@ About = dict[str, NDArray[Any]]
 READING = ("source", "target", "similarity", "where", "encoding")
 COUNTS = ("similarity", "zeros", "diagonal", "missing")
 PATHS = ("hops", "unreachable", "connection")
-SOLVING = (
-    "n_components",
-    "alpha",
-    "solver",
-    "init",
-    "n_init",
-    "random_state",
-    "max_iter",
-    "tol",
-    "time_limit",
-)
+SOLVING = ("n_components", "alpha", *MapOptions.__annotations__)
 RUNNING = ("n_jobs", "verbose")
 # Which options go with which kinds.
 GOES_WITH = {
@@ -134,7 +125,7 @@ def _point_distances(table: Table, options: Options) -> Dissimilarities:
 
 def find_map(table: Table, options: Options) -> Embedding:
     """Find the map of a table. After Ctrl-C it is the best so far, with status "interrupted"."""
-    solving = chosen(options, *SOLVING, *RUNNING)
+    solving = chosen(options, *SOLVING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary of the map says it all
         if table.graph is not None and "weights" not in options:

@@ -1,7 +1,7 @@
 """Options and arguments that several commands share: named as in Python, and with the same defaults.
 
 An option that goes to the library is None if it is not given, and then not passed on: its default is the library's, and
-the help only shows it (tests compare).
+the help only shows it (tests compare). `finsler.solvers.options` declares those of the solver.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import sys
 from typing import Annotated, Any
 
 import typer
+
+from finsler.solvers.options import DEFAULTS, PIVOT_DEFAULTS
 
 # Headings under which the help shows the options.
 DATA, MAP, OUTPUT = "What FILE holds", "The map", "Output"
@@ -53,6 +55,12 @@ def auto_or_number(value: str | None) -> Any:
     except ValueError:
         pass
     raise typer.BadParameter(f"{value!r} is neither auto nor a number from 0 to less than 1.")
+
+
+def usual(name: str) -> str:
+    """Default of an option of the solver, and that of sparse maps where it is another, as the help shows it."""
+    dense, sparse = (str(options.get(name)).replace("e-0", "e-") for options in (DEFAULTS, PIVOT_DEFAULTS))
+    return dense if dense == sparse else f"{dense}; sparse: {sparse}"
 
 
 def given(context: typer.Context, *names: str) -> dict[str, Any]:
@@ -130,14 +138,16 @@ Weighting = Annotated[
 Weights = Annotated[Word, option(MAP, "Matrix with the weight of each pair.", metavar="FILE")]
 Method = Annotated[Word, choice(MAP, "auto|dense|sparse", _METHOD, "auto")]
 Pivots = Annotated[Count, number(MAP, "Pivots of --method sparse.", "100")]
-Solver = Annotated[Word, choice(MAP, "smacof|classical", "Least stress, or the closed form.", "smacof")]
-Init = Annotated[Word, choice(MAP, "classical|isomap|random", "Where smacof starts.", "classical")]
-Starts = Annotated[Count, number(MAP, "Starts; those after the first are random.", "1")]
+Solver = Annotated[
+    Word, choice(MAP, "smacof|classical", "Least stress, or the closed form.", usual("solver"))
+]
+Init = Annotated[Word, choice(MAP, "classical|isomap|random", "Where smacof starts.", usual("init"))]
+Starts = Annotated[Count, number(MAP, "Starts; those after the first are random.", usual("n_init"))]
 RandomState = Annotated[int, number(MAP, "Seed of random numbers.", "0", min=0, max=2**32 - 1)]
-MaxIter = Annotated[Count, number(MAP, "Iterations at most.", "500; sparse: 200", min=0)]
+MaxIter = Annotated[Count, number(MAP, "Iterations at most.", usual("max_iter"), min=0)]
 Tol = Annotated[
     float | None,
-    number(MAP, "Relative tolerance on the stress.", "1e-7; sparse: 3e-4", min=0, metavar="NUMBER"),
+    number(MAP, "Relative tolerance on the stress.", usual("tol"), min=0, metavar="NUMBER"),
 ]
 TimeLimit = Annotated[
     float | None, number(MAP, "Take the best found after so long.", min=0, metavar="SECONDS")

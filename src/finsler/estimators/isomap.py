@@ -18,7 +18,6 @@ from finsler.errors import InputError
 from finsler.estimators.mds import MapEstimator
 from finsler.graphs.neighbors import extend_geodesics, geodesics
 from finsler.solvers.placement import place
-from finsler.solvers.smacof import MAX_ITER, TOL
 
 Array = NDArray[np.floating[Any]]
 
@@ -116,15 +115,15 @@ class FinslerIsomap(MapEstimator):
         solver: str = "smacof",
         init: str | ArrayLike = "classical",
         n_init: int = 1,
-        max_iter: int = MAX_ITER,
-        tol: float = TOL,
+        max_iter: int = 500,
+        tol: float = 1e-7,
         accelerate: bool = True,
         time_limit: float | None = None,
         callback: Callable[[Any], Any] | None = None,
         dtype: DTypeLike = np.float64,
         n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: bool | str = "auto",
+        verbose: bool | int | str = "auto",
     ):
         self.n_components = n_components
         self.alpha = alpha

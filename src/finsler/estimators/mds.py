@@ -22,8 +22,9 @@ from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.solvers.backends.memmap import choose_backend, opened
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.classical import classical
+from finsler.solvers.options import options_of
 from finsler.solvers.placement import place
-from finsler.solvers.smacof import MAX_ITER, TOL, smacof
+from finsler.solvers.smacof import smacof
 from finsler.solvers.solution import Solution
 from finsler.solvers.start import about_alpha
 
@@ -81,20 +82,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _solution(self, backend: Backend) -> Solution:
         if self.solver == "classical":
             return classical(backend, self.n_components, self.alpha)
-        return smacof(
-            backend,
-            self.n_components,
-            self.alpha,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            accelerate=self.accelerate,
-            random_state=self.random_state,
-            callback=self.callback,
-            time_limit=self.time_limit,
-            verbose=self.verbose,
-        )
+        return smacof(backend, self.n_components, self.alpha, **options_of(self))
 
 
 class FinslerMDS(MapEstimator):
@@ -191,14 +179,14 @@ class FinslerMDS(MapEstimator):
         solver: str = "smacof",
         init: str | ArrayLike = "classical",
         n_init: int = 1,
-        max_iter: int = MAX_ITER,
-        tol: float = TOL,
+        max_iter: int = 500,
+        tol: float = 1e-7,
         accelerate: bool = True,
         time_limit: float | None = None,
         callback: Callable[[Any], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: bool | str = "auto",
+        verbose: bool | int | str = "auto",
         memory_budget: float | str | None = None,
     ):
         self.n_components = n_components

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
+from finsler.solvers.options import SolverOptions
 from finsler.solvers.problem import Evaluation, Problem
 from finsler.solvers.solution import Iteration
 
@@ -129,6 +130,12 @@ class StopRule:
     exact: float = 0.0  #: Stress that counts as 0, to rounding.
     deadline: float = np.inf  #: Value of ``time.perf_counter`` at which to end.
     unit: float = 1.0  #: Share of the stress that ``tol`` is meant for.
+
+    @classmethod
+    def of(cls, options: SolverOptions, began: float, exact: float = 0.0) -> StopRule:
+        """Rule that the options of a solver ask for, which began at this value of ``time.perf_counter``."""
+        limit = options["time_limit"]
+        return cls(options["max_iter"], options["tol"], exact, np.inf if limit is None else began + limit)
 
     def reached(self, now: Evaluation, n_iter: int) -> tuple[str, str] | None:
         """Status and message, if it is time to end."""

@@ -7,8 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +19,8 @@ from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.drift import flatness
-from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize, run_in_turn, run_side_by_side
+from finsler.solvers.majorize import EARLY, Run, StopRule, majorize, run_in_turn, run_side_by_side
+from finsler.solvers.options import SolverOptions, checked
 from finsler.solvers.problem import Problem
 from finsler.solvers.solution import Solution, solution_of
 from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
@@ -31,25 +31,13 @@ Array = NDArray[np.floating[Any]]
 # and then the closed form leads into a worse valley than the map without a drift.
 SECOND_START = 500
 UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
-STARTS = ("classical", "isomap", "random")
-MAX_ITER, TOL = 500, 1e-7  # of all dense solvers and estimators
 
 
 def smacof(
     data: Dissimilarities | Backend,
     n_components: int = 2,
     alpha: float | str = "auto",
-    *,
-    init: str | ArrayLike = "classical",
-    n_init: int = 1,
-    max_iter: int = MAX_ITER,
-    tol: float = TOL,
-    accelerate: bool = True,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    verbose: bool | int | str = "auto",
+    **options: Unpack[SolverOptions],
 ) -> Solution:
     """Minimize the Finsler stress.
 
@@ -57,8 +45,10 @@ def smacof(
     ----------
     data : Dissimilarities or Backend
         From row to column, with weights if any; or a backend of data that are not in memory.
-    n_components, alpha, init, n_init, max_iter, tol, accelerate, random_state, n_jobs, callback, time_limit, verbose
+    n_components, alpha
         As in :class:`~finsler.estimators.mds.FinslerMDS`.
+    **options
+        `SolverOptions` of `finsler.solvers.options`; what they mean, :class:`~finsler.estimators.mds.FinslerMDS` tells.
 
     Returns
     -------
@@ -75,9 +65,10 @@ def smacof(
     """
     began = time.perf_counter()
     given_alpha = check_alpha(alpha)
-    check_options(n_components, n_init, max_iter, tol, time_limit)
-    backend = data if isinstance(data, Backend) else MemoryBackend(data, n_jobs)
-    start: Any = checked_start(init)
+    check_count("n_components", n_components)
+    given = checked("smacof", options, SolverOptions)
+    backend = data if isinstance(data, Backend) else MemoryBackend(data, given["n_jobs"])
+    start: Any = given["init"]
     if not isinstance(start, str):
         start = given_start(start, backend.n_points, n_components, backend.total)
     guess = (
@@ -87,20 +78,18 @@ def smacof(
     )
     omega = drift_vector(guess.alpha, n_components)
     problem = backend.problem(None if guess.fitted else omega)
-    kinds: list[str | Array] = [start, *["random"] * (n_init - 1)]
+    kinds: list[str | Array] = [start, *["random"] * (given["n_init"] - 1)]
     if guess.fitted and isinstance(start, str) and start == "classical" and backend.n_points <= SECOND_START:
         kinds.insert(1, "isomap")
-    progress = Progress("Finsler SMACOF", verbose)
+    progress = Progress("Finsler SMACOF", given["verbose"])
     run_from = partial(
-        _minimize, omega=omega, unclear=guess.source in ("one_way", "unclear"), accelerate=accelerate, progress=progress,
-        stop=StopRule(
-            max_iter, tol, exact=backend.total * (4 * np.finfo(float).eps) ** 2,
-            deadline=np.inf if time_limit is None else began + time_limit,
-        ),
+        _minimize, omega=omega, unclear=guess.source in ("one_way", "unclear"), progress=progress,
+        accelerate=given["accelerate"],
+        stop=StopRule.of(given, began, exact=backend.total * (4 * np.finfo(float).eps) ** 2),
     )  # fmt: skip
     run_all = run_side_by_side if backend.runs_in_parallel and len(kinds) > 1 else run_in_turn
-    starts = _starts(kinds, backend, problem, omega, check_random_state(random_state))
-    runs = run_all(run_from, problem, starts, callback)
+    starts = _starts(kinds, backend, problem, omega, check_random_state(given["random_state"]))
+    runs = run_all(run_from, problem, starts, given["callback"])
     best = min(runs, key=lambda run: run.stress)
     ended = next((run for run in runs if run.status in EARLY), best)
     progress.close(ended.message)
@@ -162,13 +151,6 @@ def _leave_subspace(
     return X + 1e-3 * size * rng.standard_normal(X.shape)
 
 
-def checked_start(init: str | ArrayLike) -> str | ArrayLike:
-    """Refuse a start whose name has no meaning."""
-    if isinstance(init, str) and init not in STARTS:
-        raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
-    return init
-
-
 def given_start(init: ArrayLike, n: int, m: int, total: float) -> Array:
     """Start that was given as an array, checked."""
     X = np.array(init, dtype=float)
@@ -181,14 +163,3 @@ def given_start(init: ArrayLike, n: int, m: int, total: float) -> Array:
     if size > 0 and not 1e-6 < expected / size < 1e6:  # so far off that squares would lose all digits
         X *= expected / size
     return X
-
-
-def check_options(n_components: Any, n_init: Any, max_iter: Any, tol: Any, time_limit: Any) -> None:
-    """Refuse options that have no meaning."""
-    check_count("n_components", n_components)
-    check_count("n_init", n_init)
-    check_count("max_iter", max_iter, 0)
-    if not isinstance(tol, Real) or not float(tol) >= 0:
-        raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")
-    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise InputError(f"must be a positive number of seconds, got {time_limit!r}.", argument="time_limit")

@@ -182,7 +182,7 @@ def choose_backend(
     missing: str,
     memory_budget: float | str | None,
     n_jobs: int | None,
-    verbose: bool | str,
+    verbose: bool | int | str,
 ) -> Backend | None:
     """Backend of a Dask array, or of a matrix whose working copies exceed the budget; None to solve in memory."""
     budget = None if memory_budget is None else parse_bytes(memory_budget)

@@ -5,10 +5,9 @@ Graphs (:func:`map_graph`) are solved in units of their mean arc, so that single
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +30,9 @@ from finsler.graphs.distances import (
 )
 from finsler.graphs.pivots import PivotDistances, pivot_distances
 from finsler.solvers.drift import frame_of, upright
-from finsler.solvers.majorize import EARLY, Callback, Run, StopRule, majorize
-from finsler.solvers.smacof import check_options, checked_start, given_start
+from finsler.solvers.majorize import EARLY, Run, StopRule, majorize
+from finsler.solvers.options import PIVOT_DEFAULTS, STREAM_DEFAULTS, SparseOptions, checked
+from finsler.solvers.smacof import given_start
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
 from finsler.solvers.sparse.problem import ArcPairs, PairProblem, PairStream, SparseProblem, StreamedProblem
@@ -42,7 +42,6 @@ from finsler.solvers.start import ONE_WAY_ALPHA, AlphaSource, check_alpha, ident
 Array = NDArray[Any]
 
 MEMORY = 3  # earlier steps that the acceleration combines: they are as large as the map
-MAX_ITER, PIVOT_TOL, STREAM_TOL = 200, 3e-4, 1e-5
 HELD_OUT = 20  # rows that a map is scored on
 SETTLED = 1e-4  # the fitted drift has settled when it moves by less
 
@@ -55,18 +54,7 @@ def sparse_smacof(
     arcs: ArcPairs | None = None,
     weighting: str = "uniform",
     bound: float = 0.0,
-    init: str | ArrayLike = "classical",
-    n_init: int = 1,
-    max_iter: int = MAX_ITER,
-    tol: float | None = None,
-    accelerate: bool = True,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    callback: Callback | None = None,
-    time_limit: float | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_seconds: float = 30.0,
-    verbose: bool | int | str = "auto",
+    **options: Unpack[SparseOptions],
 ) -> Solution:
     """Minimize the Finsler stress over some of the pairs.
 
@@ -80,17 +68,17 @@ def sparse_smacof(
         Weight of a pair at distance d: 1, 1/d or 1/d^2. The pairs of a stream carry their own weights.
     bound : float
         Pairs of a node and a pivot without a path are left out (0), or kept at least so far apart.
-    init : {"classical", "isomap", "random"} or array-like of shape (n, n_components)
-        Start: a map of the pivots, itself started so, from which all nodes are placed; random points, which a stream
-        always starts from; or given ones. With `n_init` above 1 it is drawn anew each time, and the best map is kept.
-    tol : float, optional
-        By default 3e-4 with pivots: they stand for the other pairs so roughly that no finer minimum is a better map; 1e-5
-        for a stream.
-    checkpoint, checkpoint_seconds : path-like, float
-        File that the run writes its state to, so many seconds apart at least, and goes on from where it exists, to the
-        same result as if it had never been stopped. Needs an integer `random_state` and one start.
-    n_components, alpha, n_init, max_iter, accelerate, random_state, n_jobs, callback, time_limit, verbose
+    n_components, alpha
         As in :class:`~finsler.estimators.mds.FinslerMDS`.
+    **options
+        `SparseOptions` of `finsler.solvers.options`, as in :class:`~finsler.estimators.mds.FinslerMDS`, except:
+
+        * ``init``: a map of the pivots, itself started so, from which all nodes are placed; random points, which a
+          stream always starts from; or given ones. With ``n_init`` above 1 it is drawn anew each time.
+        * ``max_iter`` and ``tol`` are coarser by default.
+        * ``checkpoint``, ``checkpoint_seconds``: file that the run writes its state to, so many seconds apart at least,
+          and goes on from where it exists, to the same result as if it had never been stopped. Needs an integer
+          ``random_state`` and one start.
 
     Returns
     -------
@@ -99,21 +87,19 @@ def sparse_smacof(
         the stress over all pairs. ``total`` is the sum of squares that goes with it.
     """
     began = time.perf_counter()
-    tol = (STREAM_TOL if isinstance(pairs, PairStream) else PIVOT_TOL) if tol is None else tol
-    check_options(n_components, n_init, max_iter, tol, time_limit)
+    defaults = STREAM_DEFAULTS if isinstance(pairs, PairStream) else PIVOT_DEFAULTS
+    given = checked("sparse_smacof", options, SparseOptions, defaults)
+    check_count("n_components", n_components)
     _check_pairs(pairs, n_components, arcs, weighting, bound)
-    stop = StopRule(max_iter, tol, deadline=np.inf if time_limit is None else began + time_limit)
-    progress = Progress("sparse stress", verbose)
-    job = Job(
-        pairs, int(n_components), check_alpha(alpha), arcs, weighting, bound, checked_start(init), n_jobs
-    )
-    problem, mark = job.problem(random_state)
-    file, rng = None, check_random_state(random_state)
-    if checkpoint is not None:
-        file = Checkpoint(checkpoint, job.about(mark, random_state, n_init), checkpoint_seconds)
-    loop = {"accelerate": accelerate, "callback": callback, "progress": progress, "began": began}
+    stop, progress = StopRule.of(given, began), Progress("sparse stress", given["verbose"])
+    job = Job(pairs, int(n_components), check_alpha(alpha), arcs, weighting, bound, given)
+    problem, mark = job.problem()
+    file, rng = None, check_random_state(given["random_state"])
+    if given["checkpoint"] is not None:
+        file = Checkpoint(given["checkpoint"], job.about(mark), given["checkpoint_seconds"])
+    loop = {name: given[name] for name in ("accelerate", "callback")} | {"progress": progress, "began": began}
     runs: list[tuple[State, Run]] = []
-    while len(runs) < n_init and (not runs or runs[-1][1].status not in EARLY):
+    while len(runs) < given["n_init"] and (not runs or runs[-1][1].status not in EARLY):
         state = (None if file is None else file.load()) or job.start(problem, rng, stop.deadline, progress)
         runs.append(_epochs(problem, state, job.alpha is None, stop, file, loop))
     state, run = min(runs, key=lambda pair: pair[1].stress)
@@ -165,25 +151,29 @@ class Job:
     arcs: ArcPairs | None
     weighting: str
     bound: float
-    init: str | ArrayLike
-    n_jobs: int | None
+    options: SparseOptions  # all of them, checked
+
+    @property
+    def init(self) -> str | ArrayLike:
+        """Where it starts."""
+        return self.options["init"]
 
     @property
     def coarse(self) -> bool:
         """Whether it starts from a coarse map."""
         return isinstance(self.pairs, PivotDistances) and isinstance(self.init, str) and self.init != "random"
 
-    def problem(self, random_state: Any) -> tuple[PairProblem, dict[str, Any]]:
+    def problem(self) -> tuple[PairProblem, dict[str, Any]]:
         """The stress, and what tells these pairs from others."""
         if isinstance(self.pairs, PairStream):
             streamed = StreamedProblem(self.pairs)
             return streamed, {"n_points": self.pairs.n_points, "pairs": _first_look(streamed, self.m)}
-        power = int(WEIGHTINGS[self.weighting])
-        relayed = partners(self.pairs, power, check_random_state(random_state), self.n_jobs)
+        power, n_jobs = int(WEIGHTINGS[self.weighting]), self.options["n_jobs"]
+        relayed = partners(self.pairs, power, check_random_state(self.options["random_state"]), n_jobs)
         # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
         hold = self.coarse and self.pairs.n_nodes > SAMPLE
         problem = SparseProblem(
-            self.pairs, self.arcs, power=power, bound=self.bound, hold=hold, relayed=relayed, n_jobs=self.n_jobs
+            self.pairs, self.arcs, power=power, bound=self.bound, hold=hold, relayed=relayed, n_jobs=n_jobs
         )  # fmt: skip
         out_of, into = (
             part[:: max(1, len(part) // 100_000)] for part in (self.pairs.out_of, self.pairs.into)
@@ -195,8 +185,9 @@ class Job:
             "distances": float(out_of.sum(dtype=float) + 2 * into.sum(dtype=float)),
         }
 
-    def about(self, mark: dict[str, Any], random_state: Any, n_init: int) -> dict[str, Any]:
+    def about(self, mark: dict[str, Any]) -> dict[str, Any]:
         """What a checkpoint must agree with."""
+        random_state, n_init = self.options["random_state"], self.options["n_init"]
         if not isinstance(random_state, int | np.integer):
             raise InputError(f"checkpoint needs an integer random_state, got {random_state!r}.")
         if n_init != 1:
@@ -308,10 +299,7 @@ def map_graph(
     connection: str = "strong",
     far: float | None = None,
     weighting: str = "uniform",
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    verbose: bool | int | str = "auto",
-    **options: Any,
+    **options: Unpack[SparseOptions],
 ) -> SparseMap:
     """Map a digraph by its arcs and the distances from and to some pivots, and score it on rows of other nodes.
 
@@ -331,10 +319,8 @@ def map_graph(
     check_choice("connection", connection, ("strong", "weak"))
     check_choice("weighting", weighting, WEIGHTINGS)
     check_count("n_pivots", n_pivots, 2)
-    n_init, max_iter, tol = (
-        options.get(name, usual) for name, usual in (("n_init", 1), ("max_iter", 1), ("tol", 0))
-    )
-    check_options(n_components, n_init, max_iter, tol or 0, None)
+    check_count("n_components", n_components)
+    given = checked("map_graph", options, SparseOptions, PIVOT_DEFAULTS)
     if far is not None and not (unreachable == "hinge" and 0 < far < float("inf")):
         raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
     if unreachable == "largest":
@@ -346,7 +332,7 @@ def map_graph(
     hops = hops or not graph.weighted
     unit = 1.0 if hops else _mean_length(graph)
     scaled = graph if unit == 1 else graph.scaled(1 / unit)
-    shared: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs, "verbose": verbose}
+    shared: Any = {name: given[name] for name in ("random_state", "n_jobs", "verbose")}
     pivots = pivot_distances(scaled, n_pivots, hops=hops, **shared)
     n_lost = pivots.n_unreachable
     if n_lost and unreachable == "raise":
@@ -357,8 +343,7 @@ def map_graph(
         )
     bound = 0.0 if unreachable != "hinge" or not n_lost else pivots.largest if far is None else far / unit
     solution = sparse_smacof(
-        pivots, n_components, alpha, arcs=ArcPairs.of(scaled, hops), weighting=weighting, bound=bound, **shared,
-        **options,
+        pivots, n_components, alpha, arcs=ArcPairs.of(scaled, hops), weighting=weighting, bound=bound, **given,
     )  # fmt: skip
     solution = _in_units(solution, unit, WEIGHTINGS[weighting])
     facts = facts.having(
