@@ -106,6 +106,20 @@ def test_keywords_do_not_depend_on_the_size_of_the_graph(city, large):
     assert unlabeled[1].distance(3, 5) >= 0
 
 
+@pytest.mark.parametrize("method", ["dense", "sparse"])
+def test_without_a_random_state_every_method_draws_anew(city, method):
+    """The sparse map had random_state=0, the dense one None."""
+    options = {"method": method, "unreachable": "largest", "init": "random", "alpha": 0.1, "tol": 0.5}
+    if method == "sparse":
+        options["n_pivots"] = 10
+    maps = []
+    for seed in (0, 0, 1):
+        np.random.seed(seed)  # noqa: NPY002 - None is numpy's global state, as in scikit-learn
+        maps.append(embed_graph(city, **options).coordinates)
+    np.testing.assert_array_equal(maps[0], maps[1])
+    assert not np.allclose(maps[0], maps[2])
+
+
 def test_what_a_method_does_not_support_is_refused_by_method(city, large, monkeypatch):
     monkeypatch.setattr(
         "finsler.solvers.sparse.solver.pivot_distances", None

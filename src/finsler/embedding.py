@@ -375,8 +375,8 @@ class Embedding:
         )
         if self.data is not None and not keep and with_data is None:
             warnings.warn(
-                f"The data of {self.n_points:,} points are not in {str(path)!r}. with_data=True keeps them; with_data=False "
-                "leaves them out without a word.",
+                f"The data of {self.n_points:,} points are not in {str(path)!r}. with_data=True (--keep-data) keeps them; "
+                "with_data=False (--no-keep-data) leaves them out without a word.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -16,6 +16,7 @@ from finsler.cli import inputs
 from finsler.cli import output as cli_output
 from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours, make_city
+from finsler.geometry.randers import randers_distances
 from finsler.recipes import embed_graph, embed_matrix, embed_pairs, embed_points
 
 from helpers import SMALL, confusions, done, flows, mistake, real_file, tour
@@ -472,3 +473,18 @@ def test_keeping_the_data(small):
     kept = Embedding.load(npz)
     assert kept.data is None
     assert kept.asymmetry_shown() is not None  # found out before
+
+
+def test_what_is_left_out_beyond_a_thousand_points_is_said(tmp_path):
+    """Neither the asymmetry shown nor that the data were not kept was said above 1,000 points."""
+    rng = np.random.default_rng(0)
+    D = randers_distances(rng.normal(size=(1001, 2)), drift=0.4)
+    np.save(tmp_path / "D.npy", D)
+    given = ["embed", tmp_path / "D.npy", "--alpha", 0.4, "--max-iter", 2, "--out", tmp_path / "map.npz"]
+    said = done(*given).stderr
+    assert "asymmetry shown: " in said
+    assert "data of 1,001 points are not in" in said
+    assert "--keep-data" in said
+    assert Embedding.load(tmp_path / "map.npz").data is None
+    assert "are not in" not in done(*given, "--force", "--keep-data").stderr
+    assert Embedding.load(tmp_path / "map.npz").data is not None
