@@ -1,5 +1,6 @@
 """Tables from files: what they hold, and where they are wrong."""
 
+import gzip
 import io
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finsler import embed_graph, embed_matrix
+from finsler.data import readers
 from finsler.data.readers import fast_text
 from finsler.data.tables import parse_where, read_table, rows_where
 from finsler.errors import InputError
+from finsler.graphs.readers import open_file
 
 
 def table(content, *args, **options):
@@ -145,8 +149,42 @@ def test_unknown_suffixes(tmp_path):
         read_table(tmp_path / "a.xyz")
     assert read_table(tmp_path / "a.xyz", "edges").values.tolist() == [1]
     (tmp_path / "a.mtx").write_text("%%\n")
-    with pytest.raises(InputError, match="read_graph"):
+    with pytest.raises(InputError, match=r"a\.mtx cannot be read as \.mtx"):
         read_table(tmp_path / "a.mtx")
+
+
+def test_a_format_is_a_line_in_the_table_of_formats(tmp_path, monkeypatch):
+    """A reader that is added there serves recipes, commands and messages."""
+
+    def read_numbers(file):
+        return readers.Matrix(np.array([[float(x) for x in line.split()] for line in file]), ["a", "b"])
+
+    def read_ring(file):
+        n = int(file.read())
+        return readers.GraphFile({"src": np.arange(n), "dst": (np.arange(n) + 1) % n, "n_nodes": n})
+
+    monkeypatch.setitem(readers.FORMATS, ".nums", read_numbers)
+    monkeypatch.setitem(readers.FORMATS, ".ring", read_ring)
+    (tmp_path / "a.nums").write_text("0 1\n2 0\n")
+    (tmp_path / "a.ring.gz").write_bytes(gzip.compress(b"7"))
+    assert embed_matrix(tmp_path / "a.nums", alpha=0.1).labels == ["a", "b"]
+    assert embed_graph(tmp_path / "a.ring.gz", alpha=0.1).n_points == 7
+    assert open_file(tmp_path / "a.nums").kind == "matrix"
+    assert open_file(tmp_path / "a.ring.gz").graph.n_arcs == 7
+    assert "graph" in read_table(tmp_path / "a.ring.gz").describe()
+    for options, word in (
+        ({"header": True}, "header"),
+        ({"source": "from"}, "source"),
+        ({"where": "x=1"}, "where"),
+    ):
+        with pytest.raises(InputError, match=f"{word} is for text files"):
+            read_table(tmp_path / "a.nums", **options)
+    (tmp_path / "b.nums").write_text("0 one\n")
+    with pytest.raises(InputError, match=r"b\.nums cannot be read as \.nums"):
+        read_table(tmp_path / "b.nums")
+    (tmp_path / "a.xyz").write_text("")
+    with pytest.raises(InputError, match=r"known are .*\.nums"):
+        read_table(tmp_path / "a.xyz")
 
 
 def test_rows_where():

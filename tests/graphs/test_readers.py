@@ -281,12 +281,13 @@ def test_files_that_cannot_be_read(tmp_path):
         read_graph(tmp_path)
     with pytest.raises(FileNotFoundError):
         as_digraph("none.csv")
-    with pytest.raises(ValueError, match=r"Known suffixes: \.csv \.tsv .* \.npz"):
+    with pytest.raises(ValueError, match=r"known are \.csv \.tsv .* \.npz"):
         read_text(tmp_path, "a b\n", "arcs.xlsx")
     with pytest.raises(ValueError, match="kind='adjacency'"):
         read_text(tmp_path, "a b\n", kind="adjacency")
+    write_graph(tmp_path / "a.mtx")
     with pytest.raises(ValueError, match="header is for text files"):
-        read_text(tmp_path, "x", "a.mtx", header=True)
+        read_graph(tmp_path / "a.mtx", header=True)
 
 
 # --- wrong before: both entries ------------------------------------------------------------------------------------
@@ -439,7 +440,7 @@ def test_broken_npz(tmp_path):
         read_graph(path)
     with open(path, "wb") as file:
         np.save(file, np.eye(3))
-    with pytest.raises(ValueError, match="single array"):
+    with pytest.raises(ValueError, match="holds matrix, not edges"):
         read_graph(path)
     for data in (b"PK\x03\x04 cut short", b"nothing like it"):
         with pytest.raises(ValueError, match=r"a\.npz"):

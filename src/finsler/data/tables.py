@@ -1,6 +1,8 @@
 """Tables from files: a matrix, measured pairs, arcs of a graph, or points with a drift or a current.
 
-Text (``.csv .tsv .txt .dat .edges .edgelist``, also ``.gz``)
+`FORMATS` in `finsler.data.readers` is the table of file formats. Tables are
+
+Text
     The delimiter is found among tab, semicolon, comma, bar and blanks. Lines that start with ``#`` or ``%``, empty
     lines, and a web address alone on the first line are skipped. Empty cells, NA, N/A, NaN, null and None are missing.
     Unless the delimiter is a comma, numbers may have decimal commas (``1,5``), but then all of them.
@@ -9,7 +11,7 @@ Matrix
 Pairs, edges
     One row per measured pair, or per arc of a graph: source, target and value or length, by the names of the columns or
     in this order. Ways lead along arcs; a pair that is not there is missing. `finsler.data.columns` tells how the two
-    are told apart, `finsler.data.columns` which names are known.
+    are told apart, and which names are known.
 Points
     One row per point under a header. A coordinate is a column ``NAME`` beside which there is ``drift_NAME`` or
     ``current_NAME``: ``x, y, current_x, current_y``. Short for x, y, z: ``dx, dy, dz`` are the drift, ``u, v, w`` the
@@ -21,8 +23,6 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,13 +44,11 @@ from finsler.data.columns import (
     point_columns,
 )
 from finsler.data.provenance import Provenance, count
-from finsler.data.readers.text import TEXT, Text, is_number, number_share, read_text, require_file, suffix_of
+from finsler.data.readers import GraphFile, Matrix, read_file, require_known
+from finsler.data.readers.text import Text, is_number, number_share
 from finsler.errors import InputError, check_choice
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")
-ARRAYS = (".npy", ".npz")
-GRAPHS = (".mtx", ".graphml")
-SUFFIXES = (*TEXT, *ARRAYS, *GRAPHS)
 
 Array = NDArray[Any]
 Where = dict[str, list[Any]]  # values that count by column
@@ -72,6 +70,7 @@ class Table:
     attributes: dict[str, Array] = field(
         default_factory=dict
     )  #: Further columns of points: numbers, or text.
+    content: Any = None  #: The graph of a file that holds one, as its reader gives it.
     graph: Any = None  #: The digraph that edges make; `finsler.graphs.readers.open_file` fills it in.
     provenance: Provenance = field(
         default_factory=Provenance
@@ -83,7 +82,7 @@ class Table:
         if self.graph is not None:
             what = f"edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
         else:
-            what = ways.get(self.kind, self._describe_pairs)()
+            what = ways.get(self.kind, self._describe_pairs)() if self.content is None else "a graph"
         remarks = self.provenance.remarks
         return " ".join([f"{self.name}: {what}{'.' * bool(remarks)}", *remarks])
 
@@ -130,8 +129,8 @@ def read_table(
     Parameters
     ----------
     file : path-like or binary file
-        Text; or ``.npy`` or ``.npz`` with a matrix. A file object holds text. (`finsler.graphs.readers.open_file` reads
-        graphs of all formats, too.)
+        In any format of `finsler.data.readers`. A file object holds text. Of a graph only the `content` is read;
+        `finsler.graphs.readers.open_file` makes a digraph of it.
     kind : {"auto", "matrix", "pairs", "edges", "points"}
         What the table is; by default it finds out.
     source, target : str or int, optional
@@ -164,21 +163,15 @@ def read_table(
            [2. , 0. ]])
     """
     check_choice("kind", kind, KINDS)
-    if isinstance(file, str | os.PathLike):
-        path = Path(file)
-        suffix = suffix_of(path)
-        if suffix not in SUFFIXES and kind == "auto":
-            raise InputError(
-                f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(SUFFIXES)}, text also "
-                "with .gz. Export other files as CSV, or say what this one holds: kind='matrix', 'pairs', 'edges', 'points'."
-            )
-        if suffix in ARRAYS:
-            require_kind(path.name, kind, "matrix")
-            values, labels = read_arrays(path)
-            return Table("matrix", path.name, values, labels, provenance=Provenance(path.name, "matrix"))
-        if suffix in GRAPHS:
-            raise InputError(f"{path.name} holds a graph; finsler.graphs.readers.read_graph reads it.")
-    text = read_text(file, encoding, delimiter)
+    if isinstance(file, str | os.PathLike) and kind == "auto":
+        require_known(Path(file))
+    text = read_file(file, encoding, delimiter)
+    if not isinstance(text, Text):
+        only_text = {
+            "source": source, "target": target, "similarity": similarity, "where": where, "delimiter": delimiter,
+            "header": header,
+        }  # fmt: skip
+        return _ready(text, Path(str(file)).name, kind, only_text)
     long = kind in ("pairs", "edges") or source is not None or where is not None or value != "auto"
     found = "long" if long else kind
     if found == "auto":
@@ -190,7 +183,21 @@ def read_table(
     return _matrix(text) if found == "matrix" else _points(text)
 
 
-def require_kind(name: str, asked: str, found: str) -> None:
+def _ready(content: Matrix | GraphFile, name: str, kind: str, only_text: Mapping[str, Any]) -> Table:
+    """Table of a file that says itself what it is."""
+    is_graph = isinstance(content, GraphFile)
+    _require_kind(name, kind, "edges" if is_graph else "matrix")
+    for option, given in only_text.items():
+        if given is not None and (is_graph or option != "similarity"):
+            raise InputError(
+                f"{option} is for text files; {name} holds a {'graph' if is_graph else 'matrix'}."
+            )
+    if isinstance(content, GraphFile):
+        return Table("edges", name, content=content.graph, provenance=Provenance(name, "edges"))
+    return Table("matrix", name, content.values, content.labels, provenance=Provenance(name, "matrix"))
+
+
+def _require_kind(name: str, asked: str, found: str) -> None:
     """Refuse to take a file for what it is not."""
     if asked == "pairs" and found == "edges":
         raise InputError(f"{name} holds a graph: name the attribute of its lengths by weight, not by value.")
@@ -360,43 +367,3 @@ def attribute(text: Text, cells: list[tuple[int, str]], column: int) -> Array:
     if all(is_number(cell) for _, cell in cells):
         return np.array([text.number(cell, row, column) for row, cell in cells])
     return np.array([cell for _, cell in cells])
-
-
-def read_arrays(path: Path) -> tuple[Array, list[str] | None]:
-    """Read a square matrix that numpy saved, alone or with an array ``labels``; nothing pickled."""
-    require_file(path)
-    labels: list[str] | None = None
-    try:
-        with open(path, "rb") as file:
-            found = np.load(file, allow_pickle=False)
-            if hasattr(found, "files"):
-                names = set(found.files)
-                if "json" in names:
-                    raise InputError("it is a saved map, which is plotted and measured, not embedded again")
-                if "labels" in names and len(names) == 2:
-                    labels = [str(label) for label in found["labels"].tolist()]
-                    names.remove("labels")
-                if len(names) != 1:
-                    raise InputError(
-                        f"one matrix was expected, possibly with an array 'labels'; found {found.files}"
-                    )
-                found = found[names.pop()]
-    except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-        raise InputError(f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}.") from error
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf":
-        raise InputError(
-            f"{path.name}: a square matrix of numbers was expected; found shape {found.shape} of {found.dtype}."
-        )
-    if labels is not None and len(labels) != len(found):
-        raise InputError(f"{path.name}: there are {len(labels)} labels for {len(found)} rows.")
-    return found.astype(np.float32 if found.dtype == np.float32 else float), labels
-
-
-def holds_graph(path: Path) -> bool:
-    """Whether an ``.npz`` file has the arrays of a graph: scipy's of a sparse matrix, or src, dst and n_nodes."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = {name.removesuffix(".npy") for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile):
-        return False
-    return {"format", "shape", "data"} <= names or {"src", "dst", "n_nodes"} <= names

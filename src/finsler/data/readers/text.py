@@ -27,7 +27,6 @@ from finsler.data.readers import fast_text
 from finsler.data.readers.fast_text import MISSING
 from finsler.errors import InputError
 
-TEXT = (".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist")
 LONGEST = 100  # characters of a number
 # No part of these can match what another one matches, so that they never go back and forth over a long cell.
 _POINT = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|infinity|∞)", re.ASCII | re.IGNORECASE)
@@ -234,11 +233,6 @@ def require_file(path: Path) -> None:
         raise FileNotFoundError(f"There is no file {path}.")
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path.name} is empty.")
-
-
-def suffix_of(path: Path) -> str:
-    """Suffix in lower case, that of a packed file without its ``.gz``."""
-    return "".join([suffix for suffix in map(str.lower, path.suffixes) if suffix != ".gz"][-1:])
 
 
 def _as_utf8(data: bytes, name: str, encoding: str | None) -> bytes:
