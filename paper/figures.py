@@ -86,6 +86,7 @@ def _in_space(ax: Any, X: Array, color: Array, title: str, zoom: float = 1.0, **
     ax.set_title(title, fontsize=9, y=1.02)
     ax.locator_params(nbins=4)
     ax.tick_params(labelsize=6)
+    ax.patch.set_visible(False)  # it would cover the numbers of the panel to the left
 
 
 def _same_scale(ax: Any, X: Array, zoom: float = 1.0) -> None:
@@ -321,6 +322,7 @@ def fig6() -> Figure:
         everything.append(X)
     _same_scale(ax, np.concatenate(everything))
     ax.locator_params(nbins=5)
+    ax.locator_params(axis="y", nbins=2)  # the short axis has no room for more
     ax.set_zlabel("height (up costs more)")
     ax.view_init(elev=12, azim=-60)
     ax.legend(markerscale=5, fontsize=8, loc="upper left")

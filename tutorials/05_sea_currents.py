@@ -100,7 +100,13 @@ figure = plt.figure(figsize=(9, 6.5))
 ax = figure.add_subplot(projection="3d")
 drawn = ax.scatter(*chart.coordinates.T, c=sea.divergence, cmap="coolwarm", s=10)
 ax.set_box_aspect(np.ptp(chart.coordinates, axis=0) * (1, 1, 2.5))
-ax.set(xlabel="x1", ylabel="x2", zlabel="height (2.5 times too high)", title="The sea as a landscape")
+ax.set(
+    xlabel="x1",
+    ylabel="x2",
+    zlabel="height (2.5 times too high)",
+    zticks=[-1, 0, 1],
+    title="The sea as a landscape",
+)
 figure.colorbar(drawn, label="divergence of the current (not used)", shrink=0.6, pad=0.12)
 
 # %%
