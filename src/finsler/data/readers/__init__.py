@@ -17,6 +17,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable
+from inspect import signature
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -82,7 +83,9 @@ def read_matrix_market(file: IO[bytes]) -> GraphFile:
     """A sparse matrix, general or symmetric, with values or pattern."""
     from scipy.io import mmread
 
-    return GraphFile(mmread(file))
+    # Older SciPy has no such word, and from 1.18 on it warns without it.
+    arrays = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
+    return GraphFile(mmread(file, **arrays))
 
 
 def read_graphml(file: IO[bytes]) -> GraphFile:
