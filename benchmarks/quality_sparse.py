@@ -22,8 +22,8 @@ from finsler.geometry.stress import raw_stress
 from finsler.graphs.digraph import as_digraph, largest_component
 from finsler.graphs.distances import graph_distances
 from finsler.graphs.readers import read_graph
+from finsler.recipes import embed_graph
 from finsler.solvers.smacof import smacof
-from finsler.solvers.sparse.solver import map_graph
 
 
 def graphs(folder: Path | None):
@@ -55,9 +55,14 @@ def main() -> None:
                 ratios, seconds = [], []
                 for seed in range(options.seeds):
                     began = time.process_time()
-                    found = map_graph(
-                        graph, dim, weighting=weighting, n_pivots=options.pivots, random_state=seed
-                    ).solution
+                    found = embed_graph(
+                        graph,
+                        n_components=dim,
+                        weighting=weighting,
+                        method="sparse",
+                        n_pivots=options.pivots,
+                        random_state=seed,
+                    )
                     seconds.append(time.process_time() - began)
                     value = raw_stress(found.coordinates, data.matrix, data.weights, drift=found.drift)
                     ratios.append(value / dense.stress)

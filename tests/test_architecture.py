@@ -111,8 +111,9 @@ def test_a_large_graph():
     graph = finsler.datasets.make_city(6000).graph
     once = (
         "graphs.digraph._arcs_of", "graphs.digraph.assemble", "graphs.digraph.check_matrix",
-        "graphs.distances.require_one_piece", "graphs.pivots.pivot_distances", "solvers.sparse.problem.ArcPairs.of",
-        "solvers.sparse.solver.sparse_smacof", "embedding.Embedding.from_solution",
+        "solvers.sparse.solver.Plan.of", "graphs.pivots.pivot_graph", "graphs.distances.require_one_piece",
+        "graphs.pivots.pivot_distances", "solvers.sparse.solver.map_graph", "solvers.sparse.solver.solve",
+        "solvers.sparse.problem.ArcPairs.of", "embedding.Embedding.from_solution",
     )  # fmt: skip
     follow("A large graph", lambda: finsler.embed_graph(graph, random_state=0), once)
 

@@ -121,9 +121,7 @@ def test_without_a_random_state_every_method_draws_anew(city, method):
 
 
 def test_what_a_method_does_not_support_is_refused_by_method(city, large, monkeypatch):
-    monkeypatch.setattr(
-        "finsler.solvers.sparse.solver.pivot_distances", None
-    )  # before the distances are computed
+    monkeypatch.setattr("finsler.graphs.pivots.pivot_distances", None)  # before the distances are computed
     for options, name in (
         ({"nodes": [0, 1]}, "nodes"),
         ({"solver": "classical"}, "solver"),
@@ -143,6 +141,16 @@ def test_what_a_method_does_not_support_is_refused_by_method(city, large, monkey
             embed_graph(city, method=method, checkpoint="state.npz")
     with pytest.raises(InputError, match="method must be"):
         embed_graph(city, method="quick")
+
+
+def test_pivots_that_do_not_count_are_told(city):
+    """Before: n_pivots was ignored without a word where all pairs were taken."""
+    small = city.subgraph(np.arange(60))
+    dense = embed_graph(small, unreachable="largest", n_pivots=10)
+    assert "n_pivots" in " ".join(dense.sentences())
+    assert "n_pivots" not in " ".join(embed_graph(small, unreachable="largest").sentences())
+    with pytest.raises(InputError, match="n_pivots goes with method='sparse'"):
+        embed_graph(small, method="dense", n_pivots=10)
 
 
 def test_some_nodes_and_the_closed_form_are_dense_whatever_the_size(city, large):

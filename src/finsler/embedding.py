@@ -278,8 +278,8 @@ class Embedding:
         columns["stress_share"] = self.stress_per_point
         return pd.DataFrame(columns, index=self.labels)
 
-    def summary(self) -> str:
-        """Describe the map in a few lines."""
+    def summary(self, *, said: Sequence[str] = ()) -> str:
+        """Describe the map in a few lines, without sentences that were `said` already."""
         ratio = (1 + self.alpha) / (1 - self.alpha)
         dimensions = count(self.n_components, "dimension")
         lines = [
@@ -299,7 +299,8 @@ class Embedding:
             more = (shown.available or 0.0) - (shown.share or 0.0) > 0.2
             hint = f": try {self.n_components + 1} dimensions" if more else ""
             lines.append(f"  asymmetry shown: {shown}{hint}")
-        lines.append(f"  {self.status}: {' '.join(self.sentences())}")
+        sentences = [sentence for sentence in self.sentences() if sentence not in said]
+        lines.append(f"  {self.status}: {' '.join(sentences)}")
         return "\n".join(lines)
 
     def sentences(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -17,11 +17,12 @@ from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
-from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.digraph import as_digraph
 from finsler.graphs.distances import DENSE_NODES, graph_distances
+from finsler.graphs.pivots import N_PIVOTS, pivot_graph
 from finsler.solvers.backends.memmap import is_dask_array
 from finsler.solvers.options import MapOptions, MatrixOptions, SparseOptions, check_names
-from finsler.solvers.sparse.solver import map_graph
+from finsler.solvers.sparse.solver import Plan, map_graph
 
 
 class GraphOptions(MapOptions, SparseOptions, total=False):
@@ -194,7 +195,7 @@ def embed_graph(
     far: float | None = None,
     weighting: str = "uniform",
     method: str = "auto",
-    n_pivots: int = 100,
+    n_pivots: int | None = None,
     **options: Unpack[GraphOptions],
 ) -> Embedding:
     """Map a digraph by the lengths of its shortest paths.
@@ -220,8 +221,8 @@ def embed_graph(
     method : {"auto", "dense", "sparse"}
         All pairs of nodes ("dense"), or the arcs and the pairs with some pivots ("sparse"). "auto" is dense up to 5,000
         nodes, and with `nodes` or ``solver="classical"``; the ``provenance`` of the result tells.
-    n_pivots : int
-        Pivots of a sparse map.
+    n_pivots : int, optional
+        Pivots of a sparse map, 100 by default.
     **options
         Those of :func:`embed_matrix` without ``memory_budget``. The defaults of ``max_iter`` and ``tol`` are coarser for
         a sparse map, which depends on ``random_state`` in any case. With ``method="sparse"``: ``checkpoint`` and
@@ -244,44 +245,36 @@ def embed_graph(
     found = as_digraph(
         graph, weight=weight, directed=directed, duplicates=duplicates, source=source, target=target
     )
-    measure: dict[str, Any] = {
-        "hops": hops, "unreachable": unreachable, "connection": connection, "far": far, "weighting": weighting
-    }  # fmt: skip
-    if _choose_method(method, found.n_nodes, nodes, options) == "sparse":
-        return _sparse_map(found, n_components, alpha, n_pivots, method == "auto", {**measure, **options})
-    plain: dict[str, Any] = dict(options)
-    shared = {name: plain[name] for name in ("n_jobs", "verbose") if name in plain}
-    data = graph_distances(found, nodes=nodes, **measure, **shared)
-    data = replace(data, provenance=data.provenance.having(method="dense"))
-    return FinslerMDS(n_components, alpha=alpha, **plain).fit(data).result_
+    measure: dict[str, Any] = {"hops": hops, "unreachable": unreachable, "connection": connection, "far": far}
+    given: dict[str, Any] = dict(options)
+    if _choose_method(method, found.n_nodes, nodes, n_pivots, options) == "sparse":
+        given.pop("solver", None)
+        plan = Plan.of("embed_graph", n_components, alpha, weighting, cast(SparseOptions, given))
+        measured = pivot_graph(found, N_PIVOTS if n_pivots is None else n_pivots, **measure, **plan.running)
+        solution, scores = map_graph(measured, plan)
+        facts = measured.provenance.having(chosen=method == "auto")
+        return Embedding.from_solution(
+            solution, labels=measured.graph.labels, provenance=facts, held_out=scores
+        )
+    shared = {name: given[name] for name in ("n_jobs", "verbose") if name in given}
+    data = graph_distances(found, nodes=nodes, weighting=weighting, **measure, **shared)
+    facts = data.provenance.having(method="dense")
+    if n_pivots is not None:
+        facts = facts.having(
+            remarks=(*facts.remarks, "All pairs of nodes count; n_pivots is for sparse maps.")
+        )
+    return FinslerMDS(n_components, alpha=alpha, **given).fit(replace(data, provenance=facts)).result_
 
 
-def _sparse_map(
-    graph: Digraph,
-    n_components: int,
-    alpha: float | str,
-    n_pivots: int,
-    chosen: bool,
-    options: dict[str, Any],
-) -> Embedding:
-    options.pop("solver", None)
-    found = map_graph(graph, n_components, alpha, n_pivots=n_pivots, **options)
-    facts = found.provenance.having(chosen=chosen)
-    return Embedding.from_solution(
-        found.solution,
-        labels=found.graph.labels,
-        provenance=facts,
-        held_out=found.held_out,
-    )
-
-
-def _choose_method(method: str, n_nodes: int, nodes: Any, options: GraphOptions) -> str:
+def _choose_method(method: str, n_nodes: int, nodes: Any, n_pivots: Any, options: GraphOptions) -> str:
     """Dense or sparse; options that go with one of them only are refused by method, whatever the size of the graph."""
     check_choice("method", method, ("auto", "dense", "sparse"))
     dense_only = {"nodes": nodes is not None, "solver='classical'": options.get("solver") == "classical"}
     asked = [name for name, is_asked in dense_only.items() if is_asked]
     if method == "sparse" and asked:
         raise InputError(f"{asked[0]} goes with method='dense': a sparse map is of some pairs of all nodes.")
+    if method == "dense" and n_pivots is not None:
+        raise InputError("goes with method='sparse': all pairs of nodes count.", argument="n_pivots")
     for name in ("checkpoint", "checkpoint_seconds"):
         if name in options and method != "sparse":
             raise InputError(

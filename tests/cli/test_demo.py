@@ -16,6 +16,7 @@ def test_demo(tmp_path, monkeypatch):
     result = done("demo")
     for name in ("flight_hours.csv", "flight_map.csv", "flight_map.npz", "flight_map.png"):
         assert (tmp_path / "finsler-demo" / name).stat().st_size > 1000
+        assert name in result.stderr.partition("Written: ")[2].partition("\n")[0]
     assert "pip install 'finsler[plot]'" in result.stderr
     # What it proposes to try works.
     for line in re.findall(r"^  finsler (.*)", result.stderr, flags=re.MULTILINE):

@@ -361,6 +361,9 @@ def test_data_that_are_wrong(small, text, words):
         (["report", "edges.txt", "--unreachable", "mask"], "does not go with a report of edges"),
         (["embed"], "Missing argument 'FILE'. Try 'finsler embed --help'."),
         (["embed", "small.csv", "--nothing"], "--nothing"),
+        (["embed", "small.csv", "--dim", "0", "--json"], "equal to 1. Try"),
+        (["embed", "edges.txt", "--json", "--method", "dense", "--n-pivots", "3"], "--n-pivots: goes with method"),
+        (["embed", "edges.txt", "--json", "--weights", "small.csv", "--n-pivots", "3"], "goes without --weights"),
         (["embd"], "No such command 'embd'"),
         (["--nothing"], "--nothing"),
         (["distance", "old.npz", "A"], "Missing argument 'B'"),
@@ -488,3 +491,11 @@ def test_what_is_left_out_beyond_a_thousand_points_is_said(tmp_path):
     assert Embedding.load(tmp_path / "map.npz").data is None
     assert "are not in" not in done(*given, "--force", "--keep-data").stderr
     assert Embedding.load(tmp_path / "map.npz").data is not None
+
+
+@pytest.mark.parametrize("command", [["embed", "--out", "-"], ["compare"]])
+def test_what_a_table_is_taken_for_is_said_once(tmp_path, command):
+    """Before: by the line about the file, and again below the map."""
+    file = tmp_path / "minutes.csv"
+    file.write_text("from,to,minutes\na,b,1\nb,c,2\nc,a,1\nb,a,2\nc,b,4\na,c,2\n")
+    assert done(*command, file).stderr.count("Taken for measured pairs") == 1

@@ -14,6 +14,7 @@ from finsler.data.matrix import as_dissimilarities
 from finsler.data.similarities import dissimilarities_from
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
+from finsler.graphs.pivots import N_PIVOTS
 from finsler.models import compare_models
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 from finsler.solvers.options import PIVOT_DEFAULTS
@@ -64,6 +65,11 @@ def test_sparse_defaults_are_told():
     shown = {param.name: str(param.show_default) for param in COMMANDS["embed"].params}
     for name in ("max_iter", "tol"):
         assert float(shown[name].partition("sparse: ")[2]) == PIVOT_DEFAULTS[name]
+
+
+def test_the_number_of_pivots_is_told():
+    shown = {param.name: str(param.show_default) for param in COMMANDS["embed"].params}
+    assert int(shown["n_pivots"]) == N_PIVOTS
 
 
 def test_transforms_are_those_of_python():

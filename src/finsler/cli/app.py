@@ -54,7 +54,8 @@ class Commands(TyperGroup):
         except ClickException as error:
             context = getattr(error, "ctx", None)
             path = "finsler" if context is None else context.command_path
-            say(f"finsler: {one_line(error.format_message())} Try '{path} --help'.")
+            text = one_line(error.format_message())
+            say(f"finsler: {text}{'' if text.endswith(('.', '?')) else '.'} Try '{path} --help'.")
             code = 2
         if not standalone_mode:
             return code

@@ -125,10 +125,11 @@ def demo(
         say(result.summary())
     about = {"longitude": flights.longitude, "latitude": flights.latitude, "city": np.array(flights.cities)}
     targets = output.plan([str(path) for path in outs], force=True)
-    output.write(targets, result, attributes=about, color="longitude", title=TITLE, quiet=quiet)
+    output.write(targets, result, attributes=about, color="longitude", title=TITLE, quiet=True)
     if len(suffixes) < 4:
         say("Pictures and pages need more: pip install 'finsler[plot]'")
     if not quiet:
+        say(f"Written: {', '.join(map(str, (hours, *outs)))}")
         say(
             f"Now try:\n  finsler distance {folder / 'flight_map.npz'} JFK LAX\n  finsler embed {hours} --out my_map.csv"
         )

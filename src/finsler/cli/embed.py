@@ -93,7 +93,7 @@ def embed(
     about = inputs.attributes_of(table, options)
     output.check_color(color, about)
     result = inputs.find_map(table, options)
-    output.say_map(result, quiet=quiet)
+    output.say_map(result, quiet=quiet, said=table.provenance.remarks)
     about = inputs.on_map(about, table, result)
     output.write(
         targets, result, attributes=about, color=color, title=title, quiet=quiet, keep_data=keep_data

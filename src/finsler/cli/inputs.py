@@ -133,6 +133,8 @@ def find_map(table: Table, options: Options) -> Embedding:
             return embed_graph(table.graph, **given, **solving)
         if options.get("method") == "sparse":
             raise InputError("goes with --method dense; a sparse map takes --weighting.", argument="weights")
+        if "n_pivots" in options:
+            raise InputError("goes without --weights FILE: all pairs of nodes count.", argument="n_pivots")
         if table.kind == "points":  # sheets hardly determine alpha
             usual = signature(embed_points).parameters
             solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}

@@ -133,10 +133,10 @@ def write(
         raise failure
 
 
-def say_map(embedding: Embedding, *, quiet: bool) -> None:
-    """Say what was found; of a quiet command only that the search has not ended as it should."""
+def say_map(embedding: Embedding, *, quiet: bool, said: Sequence[str]) -> None:
+    """Say what was found, without what was `said`; of a quiet command only that the search has not ended as it should."""
     if not quiet:
-        say(embedding.summary())
+        say(embedding.summary(said=said))
     elif embedding.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(embedding.message)}")
 

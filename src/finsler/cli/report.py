@@ -133,7 +133,8 @@ def compare(
     plain = {"input": table.name, "kind": table.kind, "random_state": random_state, **found.to_dict()}
     if not quiet:
         for sentence in data.provenance.sentences():
-            say(sentence)
+            if sentence not in table.provenance.remarks:  # said when it was read
+                say(sentence)
     for path, suffix in targets:
         text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
         output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")

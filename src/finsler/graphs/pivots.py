@@ -7,22 +7,27 @@ region, those that have no nearer pivot, and weighs as much as they do together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress, map_blocks, require_memory
-from finsler.errors import InputError, check_count
+from finsler.data.matrix import LARGEST
+from finsler.data.provenance import Provenance
+from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.graphs.digraph import largest_component as connected_part
+from finsler.graphs.distances import POLICIES, path_provenance, require_one_piece
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import pivots as kernels
 from finsler.kernels.paths import count_arcs
 
 Array = NDArray[Any]
 
+N_PIVOTS = 100  # unless asked otherwise
 BATCH = 8  # pivots chosen at a time, so that threads have something to share
 BLOCK = 4096  # nodes handled at a time
 FAR = np.finfo(np.float32).max  # a length that stands for "no path",
@@ -72,7 +77,7 @@ class PivotDistances:
 
 def pivot_distances(
     graph: Any,
-    n_pivots: int = 100,
+    n_pivots: int = N_PIVOTS,
     *,
     hops: bool = False,
     random_state: Any = 0,
@@ -137,6 +142,67 @@ def pivot_distances(
         out_of, into = (np.minimum(part, 255).astype(np.uint8) for part in (out_of, into))
         far = 255.0
     return _with_regions(pivots, out_of, into, far, n_jobs)
+
+
+class PivotGraph(NamedTuple):
+    """A graph with the distances from and to some pivots, in units of its mean arc: float32 serves any size."""
+
+    graph: Digraph  #: The part of it that can be mapped, with its own lengths.
+    scaled: Digraph  #: The same, in units.
+    unit: float
+    hops: bool
+    pivots: PivotDistances
+    bound: float  #: Pairs without a path are left out (0), or at least so far apart, in units.
+    provenance: Provenance
+
+
+def pivot_graph(
+    graph: Digraph,
+    n_pivots: int = N_PIVOTS,
+    *,
+    hops: bool = False,
+    unreachable: str = "mask",
+    connection: str = "strong",
+    far: float | None = None,
+    **running: Any,
+) -> PivotGraph:
+    """Measure a digraph by some pivots; the parameters are those of `embed_graph` and :func:`pivot_distances`.
+
+    Examples
+    --------
+    >>> found = pivot_graph(as_digraph([(0, 1, 2.0), (1, 2, 4.0), (2, 0, 6.0)]), 3)
+    >>> found.unit, found.pivots.largest
+    (4.0, 2.5)
+    """
+    check_choice("unreachable", unreachable, POLICIES)
+    check_choice("connection", connection, ("strong", "weak"))
+    check_count("n_pivots", n_pivots, 2)
+    if far is not None and not (unreachable == "hinge" and 0 < far < float("inf")):
+        raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
+    if unreachable == "largest":
+        graph = connected_part(graph, connection)
+    facts = path_provenance(graph, hops)
+    if graph.n_nodes < 2:
+        raise InputError(" ".join(["There is only one node to map.", *facts.sentences()]))
+    require_one_piece(graph)
+    hops = hops or not graph.weighted
+    unit = 1.0 if hops else float(graph.matrix.data.mean())
+    if not 1 / LARGEST < unit < LARGEST:
+        raise InputError(f"The mean length of an arc is {unit:g}; rescale to ordinary magnitudes.")
+    scaled = graph if unit == 1 else graph.scaled(1 / unit)
+    pivots = pivot_distances(scaled, n_pivots, hops=hops, **running)
+    n_lost = pivots.n_unreachable
+    if n_lost and unreachable == "raise":
+        raise InputError(
+            f"{n_lost / (2 * pivots.out_of.size):.1%} of the pairs of nodes and pivots have no path. Pass "
+            "unreachable='mask' to leave such pairs out, 'hinge' to keep them far apart, or 'largest' to keep the largest "
+            "connected part."
+        )
+    bound = 0.0 if unreachable != "hinge" or not n_lost else pivots.largest if far is None else far / unit
+    facts = facts.having(
+        n_unreachable=n_lost, policy=unreachable if n_lost else "", method="sparse", n_pivots=pivots.n_pivots
+    )
+    return PivotGraph(graph, scaled, unit, hops, pivots, bound, facts)
 
 
 def _hops(graph: Digraph, starts: Array, n_jobs: int | None) -> Array:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
+from finsler import embed_graph
 from finsler.datasets import make_binary_tree, make_city, make_exact_randers
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import normalized_stress, raw_stress
@@ -21,10 +22,14 @@ from finsler.graphs.pivots import pivot_distances, relayed_pairs
 from finsler.graphs.readers import read_graph
 from finsler.solvers.smacof import smacof
 from finsler.solvers.sparse.problem import ArcPairs, PairStream, SparseProblem, StreamedProblem
-from finsler.solvers.sparse.solver import map_graph, sparse_smacof
+from finsler.solvers.sparse.solver import sparse_smacof
 from finsler.solvers.sparse.start import _completed, paths_either_way
 
 from helpers import real_file, slow_distance
+
+
+def map_graph(graph, n_components=2, alpha="auto", **options):
+    return embed_graph(graph, n_components=n_components, alpha=alpha, method="sparse", **options)
 
 
 def city(n=400, **options):
@@ -223,7 +228,7 @@ def ratio_to_dense(graph, n_pivots=50, n_seeds=1):
     """Stress over all pairs of sparse maps, the mean over seeds, over that of the dense solver."""
     data = graph_distances(graph)
     dense = smacof(data, 2, "auto", max_iter=300, tol=1e-6)
-    maps = [map_graph(graph, 2, n_pivots=n_pivots, random_state=seed).solution for seed in range(n_seeds)]
+    maps = [map_graph(graph, 2, n_pivots=n_pivots, random_state=seed) for seed in range(n_seeds)]
     return (
         np.mean([raw_stress(f.coordinates, data.matrix, data.weights, drift=f.drift) for f in maps])
         / dense.stress
@@ -270,7 +275,7 @@ def test_where_hardly_any_pair_has_a_path_arcs_hold_the_map_together(seed):
     graph = largest_component(as_digraph((pairs[:, 0], pairs[:, 1])), "weak")
     D = graph_distances(graph, unreachable="mask")
     assert D.weights.mean() < 0.05
-    found = map_graph(graph, 2, 0.3, n_pivots=50, random_state=seed).solution
+    found = map_graph(graph, 2, 0.3, n_pivots=50, random_state=seed)
     # Without a start that follows arcs whichever way they point it is 1 or more, that of all points in one place.
     assert normalized_stress(found.coordinates, D.matrix, D.weights, drift=found.drift) < 0.4
 
@@ -280,7 +285,7 @@ def test_hinge_keeps_unreachable_pairs_apart():
     D = graph_distances(graph, unreachable="mask")
     apart = (D.weights == 0) & ~np.eye(60, dtype=bool)
     masked, hinged = (
-        randers_distances(found.solution.coordinates, drift=0.3)[apart]
+        randers_distances(found.coordinates, drift=0.3)[apart]
         for found in (
             map_graph(graph, 2, 0.3, n_pivots=30, unreachable=policy, random_state=0)
             for policy in ("mask", "hinge")
@@ -336,6 +341,7 @@ def test_ctrl_c_keeps_the_best_so_far():
 
 CHILD = """
 import sys, time
+from finsler import embed_graph
 from finsler.datasets import make_city
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.pivots import pivot_distances
@@ -413,7 +419,7 @@ def test_bad_options(options, match):
 def test_lengths_of_any_size_give_the_same_map():
     graph = city(400, slope=0.3)
     small, large = (
-        map_graph(Digraph(csr_array(graph.matrix * c)), 2, 0.3, n_pivots=20, random_state=0).solution
+        map_graph(Digraph(csr_array(graph.matrix * c)), 2, 0.3, n_pivots=20, random_state=0)
         for c in (1e-9, 1e9)
     )
     np.testing.assert_allclose(small.coordinates * 1e9, large.coordinates * 1e-9, rtol=1e-5, atol=1e-5)
@@ -424,7 +430,7 @@ def test_lengths_of_any_size_give_the_same_map():
 def test_labels_and_the_largest_part():
     arcs = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("x", "y")]
     found = map_graph(as_digraph(arcs), 2, 0.2, unreachable="largest", n_pivots=3)
-    assert found.graph.labels == ["a", "b", "c"]
+    assert found.labels == ["a", "b", "c"]
     assert "left out" in " ".join(found.provenance.sentences())
     with pytest.raises(ValueError, match="no common map"):
         map_graph(as_digraph(arcs))
@@ -434,7 +440,7 @@ def test_labels_and_the_largest_part():
 
 def test_a_graph_without_ways_back_is_not_called_symmetric():
     tree = as_digraph([(k, k // 2) for k in range(2, 60)])  # every arc leads up, none back
-    found = map_graph(tree, n_pivots=10, random_state=0).solution
+    found = map_graph(tree, n_pivots=10, random_state=0)
     assert found.alpha_source == "one_way"
     assert found.alpha > 0
 

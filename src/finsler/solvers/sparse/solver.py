@@ -1,37 +1,27 @@
 """Sparse Finsler stress: maps of graphs too large for all pairs, or of pairs that come in chunks.
 
-Graphs (:func:`map_graph`) are solved in units of their mean arc, so that single precision serves lengths of any size.
+A `Plan` says what the map is to be, a `Job` of what.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress
-from finsler.data.matrix import LARGEST
-from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.geometry.pairs import SampledScores
 from finsler.geometry.randers import drift_vector
-from finsler.graphs.digraph import Digraph, largest_component
-from finsler.graphs.distances import (
-    POLICIES,
-    WEIGHTINGS,
-    path_provenance,
-    require_one_piece,
-    sample_rows,
-    sampled_scores,
-)
-from finsler.graphs.pivots import PivotDistances, pivot_distances
+from finsler.graphs.distances import WEIGHTINGS, sample_rows, sampled_scores
+from finsler.graphs.pivots import PivotDistances, PivotGraph
 from finsler.solvers.drift import frame_of, upright
 from finsler.solvers.majorize import EARLY, Run, StopRule, majorize
-from finsler.solvers.options import PIVOT_DEFAULTS, STREAM_DEFAULTS, SparseOptions, checked
+from finsler.solvers.options import PIVOT_DEFAULTS, STREAM_DEFAULTS, EveryOption, SparseOptions, checked
 from finsler.solvers.smacof import given_start
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
@@ -86,13 +76,44 @@ def sparse_smacof(
         Its ``stress`` is the sum over the pairs, in which each pivot weighs as much as its region: an estimate of
         the stress over all pairs. ``total`` is the sum of squares that goes with it.
     """
-    began = time.perf_counter()
     defaults = STREAM_DEFAULTS if isinstance(pairs, PairStream) else PIVOT_DEFAULTS
-    given = checked("sparse_smacof", options, SparseOptions, defaults)
-    check_count("n_components", n_components)
-    _check_pairs(pairs, n_components, arcs, weighting, bound)
+    plan = Plan.of("sparse_smacof", n_components, alpha, weighting, options, defaults)
+    if not 0 <= bound < np.inf:
+        raise InputError(f"bound must be a number that is not negative, got {bound!r}.")
+    return solve(Job(pairs, plan, arcs, bound))
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a sparse map is asked to be, checked before distances are computed, which may take long."""
+
+    m: int
+    alpha: float | None  #: None: to be fitted.
+    weighting: str
+    options: SparseOptions  #: All of them.
+
+    @property
+    def running(self) -> dict[str, Any]:
+        """Options that what is measured on graphs takes, too."""
+        return {name: self.options.get(name) for name in ("random_state", "n_jobs", "verbose")}
+
+    @classmethod
+    def of(
+        cls, function: str, n_components: int, alpha: float | str, weighting: str, options: SparseOptions,
+        defaults: EveryOption = PIVOT_DEFAULTS,
+    ) -> Plan:  # fmt: skip
+        """Plan that the arguments of a function ask for."""
+        check_choice("weighting", weighting, WEIGHTINGS)
+        m = check_count("n_components", n_components)
+        return cls(m, check_alpha(alpha), weighting, checked(function, options, SparseOptions, defaults))
+
+
+def solve(job: Job) -> Solution:
+    """Minimize the stress that a job is about."""
+    began = time.perf_counter()
+    given = job.plan.options
+    _check_pairs(job)
     stop, progress = StopRule.of(given, began), Progress("sparse stress", given["verbose"])
-    job = Job(pairs, int(n_components), check_alpha(alpha), arcs, weighting, bound, given)
     problem, mark = job.problem()
     file, rng = None, check_random_state(given["random_state"])
     if given["checkpoint"] is not None:
@@ -101,7 +122,7 @@ def sparse_smacof(
     runs: list[tuple[State, Run]] = []
     while len(runs) < given["n_init"] and (not runs or runs[-1][1].status not in EARLY):
         state = (None if file is None else file.load()) or job.start(problem, rng, stop.deadline, progress)
-        runs.append(_epochs(problem, state, job.alpha is None, stop, file, loop))
+        runs.append(_epochs(problem, state, job.plan.alpha is None, stop, file, loop))
     state, run = min(runs, key=lambda pair: pair[1].stress)
     ended = runs[-1][1] if runs[-1][1].status in EARLY else run
     progress.close(ended.message)
@@ -115,15 +136,11 @@ def sparse_smacof(
     )  # fmt: skip
 
 
-def _check_pairs(
-    pairs: PivotDistances | PairStream, m: int, arcs: ArcPairs | None, weighting: str, bound: float
-) -> None:
-    check_choice("weighting", weighting, WEIGHTINGS)
-    if not 0 <= bound < np.inf:
-        raise InputError(f"bound must be a number that is not negative, got {bound!r}.")
+def _check_pairs(job: Job) -> None:
+    pairs, m = job.pairs, job.plan.m
     if isinstance(pairs, PairStream):
         n = pairs.n_points
-        if arcs is not None or bound or weighting != "uniform":
+        if job.arcs is not None or job.bound or job.plan.weighting != "uniform":
             raise InputError(
                 "arcs, bound and weighting go with pivots: the pairs of a stream carry their own weights, and a negative "
                 "distance is a bound."
@@ -146,17 +163,14 @@ class Job:
     """What a run is about."""
 
     pairs: PivotDistances | PairStream
-    m: int
-    alpha: float | None  # None: to be fitted
+    plan: Plan
     arcs: ArcPairs | None
-    weighting: str
     bound: float
-    options: SparseOptions  # all of them, checked
 
     @property
     def init(self) -> str | ArrayLike:
         """Where it starts."""
-        return self.options["init"]
+        return self.plan.options["init"]
 
     @property
     def coarse(self) -> bool:
@@ -167,9 +181,9 @@ class Job:
         """The stress, and what tells these pairs from others."""
         if isinstance(self.pairs, PairStream):
             streamed = StreamedProblem(self.pairs)
-            return streamed, {"n_points": self.pairs.n_points, "pairs": _first_look(streamed, self.m)}
-        power, n_jobs = int(WEIGHTINGS[self.weighting]), self.options["n_jobs"]
-        relayed = partners(self.pairs, power, check_random_state(self.options["random_state"]), n_jobs)
+            return streamed, {"n_points": self.pairs.n_points, "pairs": _first_look(streamed, self.plan.m)}
+        power, n_jobs = int(WEIGHTINGS[self.plan.weighting]), self.plan.options["n_jobs"]
+        relayed = partners(self.pairs, power, check_random_state(self.plan.options["random_state"]), n_jobs)
         # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
         hold = self.coarse and self.pairs.n_nodes > SAMPLE
         problem = SparseProblem(
@@ -187,14 +201,15 @@ class Job:
 
     def about(self, mark: dict[str, Any]) -> dict[str, Any]:
         """What a checkpoint must agree with."""
-        random_state, n_init = self.options["random_state"], self.options["n_init"]
+        plan = self.plan
+        random_state, n_init = plan.options["random_state"], plan.options["n_init"]
         if not isinstance(random_state, int | np.integer):
             raise InputError(f"checkpoint needs an integer random_state, got {random_state!r}.")
         if n_init != 1:
             raise InputError(f"checkpoint goes with one start, got n_init={n_init}.")
         given = self.init if isinstance(self.init, str) else float(np.asarray(self.init, dtype=float).sum())
         return {
-            "n_components": self.m, "alpha": "auto" if self.alpha is None else self.alpha, "weighting": self.weighting,
+            "n_components": plan.m, "alpha": "auto" if plan.alpha is None else plan.alpha, "weighting": plan.weighting,
             "bound": float(self.bound), "init": given, "random_state": int(random_state), **mark,
         }  # fmt: skip
 
@@ -202,14 +217,14 @@ class Job:
         self, problem: PairProblem, rng: np.random.RandomState, deadline: float, progress: Progress
     ) -> State:
         """State before the first iteration."""
-        n, m = problem.n_points, self.m
+        n, m, alpha = problem.n_points, self.plan.m, self.plan.alpha
         if isinstance(problem, SparseProblem) and self.coarse:
             return coarse_to_fine(
-                problem, m, "auto" if self.alpha is None else self.alpha, init=str(self.init), rng=rng,
+                problem, m, "auto" if alpha is None else alpha, init=str(self.init), rng=rng,
                 deadline=deadline, progress=progress,
             )  # fmt: skip
-        source: AlphaSource = "fitted" if self.alpha is None else "given"
-        omega = drift_vector(ONE_WAY_ALPHA if self.alpha is None else self.alpha, m)
+        source: AlphaSource = "fitted" if alpha is None else "given"
+        omega = drift_vector(ONE_WAY_ALPHA if alpha is None else alpha, m)
         if isinstance(self.init, str):
             cloud = rng.standard_normal((n, m))
             return State(cloud * _spread(problem, cloud, omega), omega, [], 3, source)
@@ -278,89 +293,23 @@ def _first_look(problem: PairProblem, m: int) -> float:
     return mark
 
 
-class SparseMap(NamedTuple):
-    """A sparse map with what it was made from, and its scores on other pairs."""
-
-    solution: Solution
-    graph: Digraph  #: The part of the graph that it shows.
-    pivots: PivotDistances
-    provenance: Provenance
-    held_out: SampledScores
-
-
-def map_graph(
-    graph: Digraph,
-    n_components: int = 2,
-    alpha: float | str = "auto",
-    *,
-    n_pivots: int = 100,
-    hops: bool = False,
-    unreachable: str = "mask",
-    connection: str = "strong",
-    far: float | None = None,
-    weighting: str = "uniform",
-    **options: Unpack[SparseOptions],
-) -> SparseMap:
+def map_graph(data: PivotGraph, plan: Plan) -> tuple[Solution, SampledScores]:
     """Map a digraph by its arcs and the distances from and to some pivots, and score it on rows of other nodes.
-
-    The parameters are those of :func:`~finsler.recipes.embed_graph`, and further ones of
-    :func:`~finsler.solvers.sparse.solver.sparse_smacof`.
 
     Examples
     --------
-    >>> from finsler.datasets import make_city
     >>> from finsler.graphs.digraph import as_digraph
-    >>> found = map_graph(as_digraph(make_city(400).graph), n_pivots=20, random_state=0)
-    >>> found.pivots.n_pivots, len(found.solution.coordinates) == found.graph.n_nodes
-    (20, True)
+    >>> from finsler.graphs.pivots import pivot_graph
+    >>> plan = Plan.of("map_graph", 1, 0.2, "uniform", {"random_state": 0})
+    >>> solution, scores = map_graph(pivot_graph(as_digraph([(0, 1), (1, 0)]), 2), plan)
+    >>> solution.coordinates.shape, scores.n_sources
+    ((2, 1), 2)
     """
-    # Before the distances, which may take long.
-    check_choice("unreachable", unreachable, POLICIES)
-    check_choice("connection", connection, ("strong", "weak"))
-    check_choice("weighting", weighting, WEIGHTINGS)
-    check_count("n_pivots", n_pivots, 2)
-    check_count("n_components", n_components)
-    given = checked("map_graph", options, SparseOptions, PIVOT_DEFAULTS)
-    if far is not None and not (unreachable == "hinge" and 0 < far < float("inf")):
-        raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
-    if unreachable == "largest":
-        graph = largest_component(graph, connection)
-    facts = path_provenance(graph, hops)
-    if graph.n_nodes < 2:
-        raise InputError(" ".join(["There is only one node to map.", *facts.sentences()]))
-    require_one_piece(graph)
-    hops = hops or not graph.weighted
-    unit = 1.0 if hops else _mean_length(graph)
-    scaled = graph if unit == 1 else graph.scaled(1 / unit)
-    shared: Any = {name: given[name] for name in ("random_state", "n_jobs", "verbose")}
-    pivots = pivot_distances(scaled, n_pivots, hops=hops, **shared)
-    n_lost = pivots.n_unreachable
-    if n_lost and unreachable == "raise":
-        raise InputError(
-            f"{n_lost / (2 * pivots.out_of.size):.1%} of the pairs of nodes and pivots have no path. Pass "
-            "unreachable='mask' to leave such pairs out, 'hinge' to keep them far apart, or 'largest' to keep the largest "
-            "connected part."
-        )
-    bound = 0.0 if unreachable != "hinge" or not n_lost else pivots.largest if far is None else far / unit
-    solution = sparse_smacof(
-        pivots, n_components, alpha, arcs=ArcPairs.of(scaled, hops), weighting=weighting, bound=bound, **given,
-    )  # fmt: skip
-    solution = _in_units(solution, unit, WEIGHTINGS[weighting])
-    facts = facts.having(
-        n_unreachable=n_lost, policy=unreachable if n_lost else "", method="sparse", n_pivots=pivots.n_pivots
-    )
-    exclude: Any = [] if pivots.n_pivots == graph.n_nodes else pivots.pivots
-    rows = sample_rows(graph, HELD_OUT, hops=hops, exclude=exclude, **shared)
-    scores = sampled_scores(solution.coordinates, solution.drift, rows, weighting=weighting)
-    return SparseMap(solution, graph, pivots, facts, scores)
-
-
-def _mean_length(graph: Digraph) -> float:
-    """Unit of the lengths: in units of the mean arc, single precision serves lengths of any size."""
-    mean = float(graph.matrix.data.mean())
-    if not 1 / LARGEST < mean < LARGEST:
-        raise InputError(f"The mean length of an arc is {mean:g}; rescale to ordinary magnitudes.")
-    return mean
+    job = Job(data.pivots, plan, ArcPairs.of(data.scaled, data.hops), data.bound)
+    solution = _in_units(solve(job), data.unit, WEIGHTINGS[plan.weighting])
+    exclude: Any = [] if data.pivots.n_pivots == data.graph.n_nodes else data.pivots.pivots
+    rows = sample_rows(data.graph, HELD_OUT, hops=data.hops, exclude=exclude, **plan.running)
+    return solution, sampled_scores(solution.coordinates, solution.drift, rows, weighting=plan.weighting)
 
 
 def _in_units(solution: Solution, unit: float, power: float) -> Solution:
