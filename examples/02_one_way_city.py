@@ -28,7 +28,7 @@ for i in range(side):
                 streets.append((b, a, 1.0) if i % 2 == 0 else (a, b, 1.0))
 
 data = graph_distances(streets)
-print(finsler.asymmetry_report(data.matrix, labels=data.labels))
+print(finsler.asymmetry_report(data))
 town = finsler.embed_graph(streets)
 print()
 print(town.summary())

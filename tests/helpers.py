@@ -61,6 +61,19 @@ def tour(n=171, seed=0):
     return np.round(10 * costs)  # lengths are 0.9, 1 and 1.1
 
 
+def spiral(n=20, alpha=0.4, points=False):
+    """Randers distances between points on a spiral, times what looks like noise; its square is the table Q20 of references.
+
+    Or the points themselves.
+    """
+    i = np.arange(n)
+    X = np.sqrt(i + 0.5)[:, None] * np.column_stack(
+        [np.cos(2.399963229728653 * i), np.sin(2.399963229728653 * i)]
+    )
+    D = randers_distances(X, drift=alpha) * (1 + 0.2 * np.sin(7 * i[:, None] + 13 * i))
+    return X if points else np.where(np.eye(n), 0.0, D)
+
+
 def slow_distance(x, y, omega):
     return float(np.sqrt(sum((b - a) ** 2 for a, b in zip(x, y, strict=True)))) + sum(
         w * (b - a) for w, a, b in zip(omega, x, y, strict=True)

@@ -17,6 +17,7 @@ from finsler.errors import InputError
 from finsler.geometry import heights, pairs
 from finsler.graphs.digraph import as_digraph
 from finsler.graphs.distances import graph_distances
+from finsler.graphs.neighbors import geodesic_distances
 from finsler.models import compare_models
 from finsler.recipes import embed_matrix
 from finsler.report import asymmetry_report
@@ -46,7 +47,8 @@ def test_exact_gradient(weighted):
     np.testing.assert_allclose(report.heights, 0.4 * (X[:, 2] - X[:, 2].mean()), atol=1e-12)
     assert report.alpha_asked[1.0] <= 0.4
     assert report.triangle_violations == 0
-    assert report.verdict.endswith("and a Randers map of enough dimensions can show up to 100 % of it.")
+    assert "A Randers map of enough dimensions can show up to 100 % of its squares" in report.verdict
+    assert report.p_values == {"gradient_share": 0.001}  # nothing is left that could run in circles
 
 
 def test_pure_cycle():
@@ -54,7 +56,7 @@ def test_pure_cycle():
     assert report.asymmetry == pytest.approx(6 / 30)
     assert (report.gradient_share, report.cyclic_share) == (0.0, 1.0)
     np.testing.assert_array_equal(report.heights, 0)
-    assert "only 0 % of it follows heights; the rest runs in circles" in report.verdict
+    assert "What follows heights, 0 % of its squares, is no more than noise gives" in report.verdict
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -233,7 +235,7 @@ def test_inputs_are_not_modified_and_the_diagonal_can_be_ignored():
 
 NUMBERS = ["asymmetry", "gradient_share", "cyclic_share", "triangle_violations"]
 COUNTS = ["n_pairs", "missing", "unreachable", "one_way", "component_sizes", "strongly_connected"]
-COUNTS += ["triangles_checked", "verdict"]
+COUNTS += ["triangles_checked", "paths"]
 
 
 def assert_same_report(a, b, scale=1.0):
@@ -243,6 +245,7 @@ def assert_same_report(a, b, scale=1.0):
         x, y = getattr(a, name), getattr(b, name)
         assert (x is None) == (y is None)
         assert x is None or x == pytest.approx(y, rel=1e-9, abs=1e-12)
+    assert a.noise == pytest.approx(b.noise, rel=1e-9)
     assert list(a.ratio_quantiles.values()) == pytest.approx(list(b.ratio_quantiles.values()))
     for name, key in (("worst_triangle", "excess"), ("most_asymmetric", "there")):
         x, y = getattr(a, name), getattr(b, name)
@@ -280,6 +283,7 @@ def test_scale(seed, scale, w_scale, unknown):
     D, W = random_dissimilarities(9, seed, unknown, True)
     report, scaled = asymmetry_report(D, W), asymmetry_report(D * scale, W * w_scale)
     assert_same_report(report, scaled, scale)
+    assert (report.p_values, report.verdict) == (scaled.p_values, scaled.verdict)
     np.testing.assert_allclose(scaled.heights / scale, report.heights, atol=1e-12)
 
 
@@ -326,8 +330,8 @@ def test_verdict_one_way():
 def test_verdict_between_gradient_and_cyclic():
     h = np.array([0.0, 1.0, 2.0])
     for strength, expected in (
-        (0.5, "a Randers map of enough dimensions can show up to 88.9 %"),
-        (2.0, "only 33.3 % of it"),
+        (0.5, "A Randers map of enough dimensions can show up to 88.9 %"),
+        (2.0, "Only 33.3 % of its squares follow heights"),
     ):
         D = 10 * (1 - np.eye(3)) + (h - h[:, None]) + strength * (CYCLE - CYCLE.T) / 2
         report = asymmetry_report(D)
@@ -553,9 +557,9 @@ def test_a_share_that_is_not_significant_is_said_to_be_so():
     assert row(report, "of it follows heights").value == report.gradient_share
     text = row(report, "of it follows heights").text
     assert text.startswith("0 ± ")
-    assert text.endswith("not significantly above 0")
+    assert text.endswith("not significantly above 0; noise alone: 0 %")
     assert row(report, "of it runs in circles").text.startswith("100 ± ")
-    assert "not significantly above 0 (0 ± " in report.verdict
+    assert "What follows heights, 0 ± " in report.verdict
     assert "can show" not in report.verdict.split(";")[0]
     assert not [line for line in report.rows() if "to reach" in line.name]
 
@@ -569,3 +573,69 @@ def test_one_way_pairs_of_some_rows():
     chain = asymmetry_report(as_digraph([(i, i + 1) for i in range(8)]), sample=5)
     assert "nothing tells" in chain.verdict
     assert chain.asymmetry is None
+
+
+def noisy(n=16, slope=0.0, circle=0.0, seed=0):
+    """Dissimilarities whose skew part is noise, a slope and a circle that all points run round."""
+    rng = np.random.default_rng(seed)
+    A, turn, h = rng.normal(size=(n, n)), 2 * np.pi * np.arange(n) / n, np.arange(n)
+    A = np.triu(A, 1) - np.triu(A, 1).T + slope * (h - h[:, None]) + circle * np.sin(turn - turn[:, None])
+    return np.where(np.eye(n), 0.0, 20 + A)
+
+
+def test_beside_every_share_stands_what_noise_alone_gives():
+    # Printed "only 9.7 % of it follows heights", of noise.
+    report = asymmetry_report(noisy())
+    heights, circles = row(report, "of it follows heights"), row(report, "of it runs in circles")
+    assert (heights.noise, circles.noise) == (pytest.approx(2 / 16), pytest.approx(14 / 16))
+    assert report.noise == {"gradient_share": heights.noise, "cyclic_share": circles.noise}
+    assert report.p_values == {"gradient_share": heights.p, "circle": circles.p}
+    assert "noise alone: 12.5 %, p = " in heights.text
+    assert "noise alone: 87.5 %; none stands out" in circles.text
+    assert not report.is_significant("gradient_share")
+    assert "no more than noise gives" in report.verdict
+    assert not [line for line in report.rows() if "to reach" in line.name]
+
+
+def test_the_verdict_uses_the_test():
+    slope = asymmetry_report(noisy(slope=0.3))
+    assert slope.is_significant("gradient_share")
+    assert "can show up to" in slope.verdict
+    circle = asymmetry_report(noisy(slope=0.3, circle=3.0))
+    assert circle.p_values["circle"] == 0.005
+    assert "one stands out" in row(circle, "of it runs in circles").text
+    assert "the rest runs in circles, which no such map can show" in circle.verdict
+    weak = asymmetry_report(noisy(slope=0.12))
+    assert weak.is_significant("gradient_share")
+    assert "the rest may be noise" in weak.verdict
+
+
+def test_the_asymmetry_is_a_root():
+    report = asymmetry_report([[0, 2], [1, 0]])
+    assert report.symmetric_stress == row(report, "asymmetry").value == pytest.approx(0.1**0.5)
+    D, _ = random_dissimilarities(9, 3)
+    assert embed_matrix(D, alpha=0, n_components=8).normalized_stress >= asymmetry_report(D).symmetric_stress
+    D[0, 1] = np.nan
+    assert "on pairs known both ways" in row(asymmetry_report(D), "asymmetry").text
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_few_pairs_cannot_be_told_from_noise(n):
+    h = np.arange(n)
+    report = asymmetry_report(np.where(np.eye(n), 0.0, 10 + h - h[:, None]))
+    assert report.noise["gradient_share"] == pytest.approx(2 / n)
+    told = n > 3
+    assert ("gradient_share" in report.p_values) == told
+    assert ("too few pairs to tell" in report.verdict) != told
+    assert "can show up to 100 %" in report.verdict
+
+
+def test_no_test_of_noise_applies_to_lengths_of_paths():
+    report = asymmetry_report(town(60))
+    assert report.paths
+    assert (report.noise, report.p_values) == ({}, {})
+    assert "to which no test of noise applies" in row(report, "of it follows heights").text
+    assert "to which no test of noise applies" in report.verdict
+    points = geodesic_distances(np.random.default_rng(0).normal(size=(40, 2)), drift=[0.3, 0.0])
+    assert asymmetry_report(points).paths
+    assert not asymmetry_report(points.matrix).paths  # nothing tells where a plain matrix comes from

@@ -60,13 +60,13 @@ reports = {month: finsler.asymmetry_report(data.hours, labels=data.codes) for mo
 print(reports["january"])
 
 # %%
-# The asymmetry is a small share of the squared hours, but it is what passengers notice, and nearly all of it follows
-# heights. In July the winds are weak, there is less to show, and a larger share of that runs in circles.
+# The asymmetry is what no symmetric map can show, whatever its dimension, and nearly all of it follows heights: far more
+# than noise would. In July the winds are weak, there is less to show, and a larger share of that runs in circles.
 
 for month, report in reports.items():
     print(
-        f"{month:>8}: asymmetry {report.asymmetry:.2%} of the squared hours; of this {report.gradient_share:.0%} follows "
-        f"heights, {report.cyclic_share:.0%} runs in circles"
+        f"{month:>8}: asymmetry {report.symmetric_stress:.1%}; of its squares {report.gradient_share:.0%} follow heights "
+        f"(noise alone: {report.noise['gradient_share']:.0%}), {report.cyclic_share:.0%} run in circles"
     )
 
 # %%

@@ -80,7 +80,7 @@ address = np.sort(rng.choice(side**2, 60, replace=False))
 tables = {name: graph_distances(arcs, nodes=address.tolist()) for name, arcs in towns.items()}
 rows = {}
 for name, data in tables.items():
-    report = finsler.asymmetry_report(data.matrix)
+    report = finsler.asymmetry_report(data)
     rows[name] = {
         "asymmetry": f"{report.asymmetry:.2%}",
         "follows heights": f"{report.gradient_share:.0%}",

@@ -105,7 +105,7 @@ up_only = cites.T - cites.T.multiply(cites)
 ways = 0.5 * cites + 3.0 * up_only
 some = np.sort(rng.choice(papers.n_nodes, 250, replace=False))
 found = finsler.embed_graph(ways, nodes=some.tolist(), n_components=3)
-print(finsler.asymmetry_report(found.data.matrix).verdict)
+print(finsler.asymmetry_report(found.data).verdict)
 print(found.summary())
 print(
     f"rank correlation of the map's height with the year {spearmanr(found.height, papers.year[some])[0]:.2f}",

@@ -37,7 +37,7 @@ isomap = finsler.FinslerIsomap(n_components=3, alpha=0.5)
 isomap.fit(sea.points, current=sea.current)
 chart = isomap.result_
 print(chart.summary())
-print(finsler.asymmetry_report(isomap.dist_matrix_).verdict)
+print(finsler.asymmetry_report(isomap.result_.data).verdict)
 
 # %%
 # The verdict is a warning: even in this sea most of the asymmetry is made by whirls, which no height can show. What
@@ -118,7 +118,7 @@ figure.colorbar(drawn, label="divergence of the current (not used)", shrink=0.6,
 radius = np.linalg.norm(sea.points - 5, axis=1, keepdims=True)
 whirl = 0.5 * (sea.points - 5)[:, ::-1] * (-1, 1) / np.maximum(radius, 1.0)
 gyre = finsler.FinslerIsomap(n_components=3, alpha=0.5).fit(sea.points, current=whirl)
-report = finsler.asymmetry_report(gyre.dist_matrix_)
+report = finsler.asymmetry_report(gyre.result_.data)
 print(report.verdict)
 flat = finsler.FinslerIsomap(n_components=3, alpha=0.0).fit(sea.points, current=whirl)
 print(f"normalized stress {gyre.normalized_stress_:.3f}, without a drift {flat.normalized_stress_:.3f}")

@@ -263,7 +263,8 @@ class Embedding:
         rows = None
         if self.n_points > ALL_PAIRS:
             rows = np.sort(np.random.default_rng(0).permutation(self.n_points)[:ROWS])
-        return asymmetry_shown(self.data.matrix, self.data.weights, self.alpha * self.height, rows=rows)
+        found = asymmetry_shown(self.data.matrix, self.data.weights, self.alpha * self.height, rows=rows)
+        return found._replace(noise=None) if self.provenance.paths else found
 
     def to_frame(self) -> pd.DataFrame:
         """Coordinates as a DataFrame: columns ``x1``, ..., ``height``, and ``stress_share``; the labels are the index."""
@@ -296,7 +297,7 @@ class Embedding:
                 f"{self.held_out.normalized_stress}"
             )
         if (shown := self.asymmetry_shown()) is not None:
-            more = (shown.available or 0.0) - (shown.share or 0.0) > 0.2
+            more = (shown.available or 0.0) - max(shown.share or 0.0, shown.noise or 0.0) > 0.2
             hint = f": try {self.n_components + 1} dimensions" if more else ""
             lines.append(f"  asymmetry shown: {shown}{hint}")
         sentences = [sentence for sentence in self.sentences() if sentence not in said]

@@ -1,4 +1,4 @@
-"""How asymmetric are the data, and how much of that can a map show?
+"""How asymmetric are the data, how much of that can a map show, and what would noise alone give?
 
 The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilarities`; the numbers are those of
 :mod:`finsler.geometry`.
@@ -7,7 +7,8 @@ The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilari
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from math import sqrt
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -19,7 +20,17 @@ from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import FEWEST_ROWS, Triangles, gradient_share, is_symmetric, triangles
 from finsler.geometry.components import graph_components
 from finsler.geometry.heights import heights_of_rows, solve_heights
-from finsler.geometry.pairs import Array, Estimate, Pairs, Rows, components, strongly_connected, survey
+from finsler.geometry.noise import LEVEL, Null, SkewPairs, circles_null, heights_null
+from finsler.geometry.pairs import (
+    Array,
+    Estimate,
+    Pairs,
+    Rows,
+    Survey,
+    components,
+    strongly_connected,
+    survey,
+)
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, sample_rows
 from finsler.graphs.paths import shortest_paths
@@ -32,6 +43,7 @@ MOSTLY_GRADIENT = 0.5
 DOUBTFUL = 0.1
 QUANTILES = (0.5, 0.9, 0.99, 1.0)  # of the ratios of the two directions
 SAMPLE = 50  # rows looked at of a graph too large for all
+CIRCLES = 100  # points up to which the report looks for a circle that stands out
 
 
 class Row(NamedTuple):
@@ -40,6 +52,8 @@ class Row(NamedTuple):
     name: str
     value: Any
     text: str
+    noise: float | None = None  #: What noise alone would give.
+    p: float | None = None  #: How likely noise alone gives as much.
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +69,7 @@ class AsymmetryReport:
     one_way: int  #: Unordered pairs known in one direction only.
     component_sizes: tuple[int, ...]  #: Groups of points with no known pair between them, largest first.
     strongly_connected: bool  #: Every point reaches every other one along known ordered pairs.
-    asymmetry: float | None  #: From 0, symmetric, to 1; over the pairs known both ways.
+    asymmetry: float | None  #: Share of squares, from 0, symmetric, to 1; over the pairs known both ways.
     gradient_share: float | None  #: Part of it that follows heights; chance may put that of a sample below 0.
     errors: dict[str, float]  #: Standard errors of the shares of a sample, by name.
     ratio_quantiles: dict[float, float]  #: Of rho, the costlier over the cheaper way, both positive.
@@ -63,6 +77,13 @@ class AsymmetryReport:
     heights: Array  #: One a point: the high ones cost more to reach than to leave.
     labels: list[Any]
     random_state: int  #: Seed of what was sampled.
+    paths: bool = False  #: Lengths of shortest paths: they share arcs, so that no test of noise applies.
+    noise: dict[str, float] = field(
+        default_factory=dict
+    )  #: What noise alone would give, by the name of the share.
+    p_values: dict[str, float] = field(default_factory=dict)
+    """How likely noise alone gives as much: "gradient_share", and "circle", the largest circle in what heights leave.
+    A p-value is left out where the pairs are too few to tell, or too many."""
     triangle_violations: float | None = None  #: Share of known triples i, j, k with D_ik > D_ij + D_jk.
     triangles_checked: int = 0  #: Ordered triples whose three values are known, among those looked at.
     triangles_sampled: bool = False  #: If not, all were looked at.
@@ -88,10 +109,17 @@ class AsymmetryReport:
         """Alpha that a map needs to show each of the ratios: (rho - 1) / (rho + 1)."""
         return {q: (rho - 1) / (rho + 1) for q, rho in self.ratio_quantiles.items()}
 
+    @property
+    def symmetric_stress(self) -> float | None:
+        """Root of the asymmetry: the least normalized stress that a symmetric map can have on these pairs."""
+        return None if self.asymmetry is None else sqrt(self.asymmetry)
+
     def is_significant(self, share: str) -> bool:
-        """Whether a share, given by its name, is above 0 by more than two standard errors."""
+        """Whether a share, given by its name, is above noise: by its p-value, else by two standard errors."""
         value = getattr(self, share)
-        return value is not None and value - 2 * self.errors.get(share, 0.0) > 0
+        if value is None or value - 2 * self.errors.get(share, 0.0) <= 0:
+            return False
+        return self.p_values.get(share, 0.0) <= LEVEL
 
     @property
     def verdict(self) -> str:
@@ -108,18 +136,26 @@ class AsymmetryReport:
         if self.asymmetry < SYMMETRIC:
             aside = f"; pairs known one way only ({self.one_way:,}) say nothing about it" * bool(self.one_way)
             return f"The data is symmetric: use ordinary MDS, or alpha = 0{aside}."
-        amount, share = self._share("asymmetry"), self._share("gradient_share")
         if self.errors and not self.is_significant("asymmetry"):
-            return f"The asymmetry is not significantly above 0 ({amount} of the squared dissimilarities)."
-        amount = f"The asymmetry is {amount} of the squared dissimilarities"
+            return f"The asymmetry is not significantly above 0 ({self._root()})."
+        amount = f"The asymmetry is {self._root()}: {self._least_stress()}."
         if self.gradient_share is None:
-            return f"{amount}; these rows do not tell how much of it follows heights."
-        rest = "the rest runs in circles, which no such map can show"
-        if self.errors and not self.is_significant("gradient_share"):
-            return f"{amount}, but what follows heights of it is not significantly above 0 ({share}); {rest}."
+            return f"{amount} These rows do not tell how much of it follows heights."
+        share = f"{self._share('gradient_share')} of its squares"
+        beside = f" ({self._beside('gradient_share')})" if self._beside("gradient_share") else ""
+        if not self.is_significant("gradient_share"):
+            chance = "is not significantly above 0" if self.errors else "is no more than noise gives"
+            return f"{amount} What follows heights, {share}, {chance}{beside}: alpha = 0 is as good a map."
         if self.gradient_share >= MOSTLY_GRADIENT:
-            return f"{amount}, and a Randers map of enough dimensions can show up to {share} of it."
-        return f"{amount}, but only {share} of it follows heights; {rest}."
+            return f"{amount} A Randers map of enough dimensions can show up to {share}{beside}."
+        return f"{amount} Only {share} follow heights{beside}; {self._rest()}."
+
+    def _rest(self) -> str:
+        p = self.p_values.get("circle")
+        if p is not None and p > LEVEL:
+            return "the rest may be noise, and no such map can show it"
+        runs = "runs in circles" if self.paths or p is not None else "runs in circles or is noise"
+        return f"the rest {runs}, which no such map can show"
 
     def rows(self) -> list[Row]:
         """Give the report line by line.
@@ -127,7 +163,7 @@ class AsymmetryReport:
         Examples
         --------
         >>> [row.text for row in asymmetry_report([[0, 2], [1, 0]]).rows() if row.name == "asymmetry"]
-        ['10 % of the squared dissimilarities']
+        ['31.6 %: no symmetric map can have a lower normalized stress']
         """
         looked = "" if self.n_rows is None else f" looked at, from and to {self.n_rows:,} points"
         known = f"{self.n_pairs:,} of {self.n_looked_at:,}{looked} ({self._share('known_share')})"
@@ -157,12 +193,11 @@ class AsymmetryReport:
             return [Row("asymmetry", None, "no pair is known both ways")]
         if self.gradient_share is None and self.asymmetry < SYMMETRIC:
             return [Row("asymmetry", self.asymmetry, "none"), *self._ratio_rows()]
-        amount = f"{self._share('asymmetry')} of the squared dissimilarities{self._doubt('asymmetry')}"
-        heights = self._share("gradient_share") + self._doubt("gradient_share")
+        amount = f"{self._root()}: {self._least_stress()}{self._doubt('asymmetry')}"
         rows = [
-            Row("asymmetry", self.asymmetry, amount),
-            Row("of it follows heights", self.gradient_share, heights),
-            Row("of it runs in circles", self.cyclic_share, self._share("cyclic_share")),
+            Row("asymmetry", self.symmetric_stress, amount),
+            self._share_row("of it follows heights", "gradient_share"),
+            self._share_row("of it runs in circles", "cyclic_share"),
             *self._ratio_rows(),
         ]
         if (pair := self.most_asymmetric) is not None:
@@ -173,6 +208,40 @@ class AsymmetryReport:
                 text = f"{self.labels[i]} (height {self.heights[i]:+.4g})"
                 rows.append(Row(f"{name} to reach", self.labels[i], text))
         return rows
+
+    def _share_row(self, name: str, share: str) -> Row:
+        """Line of a share, beside what noise alone would give."""
+        p = self.p_values.get({"cyclic_share": "circle"}.get(share, share))
+        text = self._share(share) + self._doubt(share)
+        beside = self._beside(share)
+        return Row(name, getattr(self, share), text + f"; {beside}" * bool(beside), self.noise.get(share), p)
+
+    def _beside(self, share: str) -> str:
+        """Words on what noise alone would give of a share."""
+        if self.paths:
+            return "lengths of paths, to which no test of noise applies" * (share == "gradient_share")
+        if share not in self.noise:
+            return ""
+        words = f"noise alone: {_percent(self.noise[share])}"
+        if share == "cyclic_share":
+            p = self.p_values.get("circle")
+            found = "one stands out" if p is not None and p <= LEVEL else "none stands out"
+            return words + ("" if p is None else f"; {found}, p = {p:.2g}")
+        if share in self.p_values:
+            return f"{words}, p = {self.p_values[share]:.2g}"
+        return words + ", too few pairs to tell" * (self.n_rows is None)
+
+    def _root(self) -> str:
+        """The asymmetry as a root, in percent, with its error if it has one."""
+        root, error = self.symmetric_stress or 0.0, self.errors.get("asymmetry")
+        if error is None or root == 0:
+            return _percent(root)
+        return f"{100 * root:.3g} ± {50 * error / root:.2g} %"
+
+    def _least_stress(self) -> str:
+        if self.one_way:
+            return "on pairs known both ways, no symmetric map can have a lower stress"
+        return "no symmetric map can have a lower normalized stress"
 
     def _ratio_rows(self) -> list[Row]:
         if not self.ratio_quantiles:
@@ -203,7 +272,7 @@ class AsymmetryReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report as plain Python numbers, strings, lists and dicts, ready for JSON."""
-        made = ("components", "known_share", "cyclic_share", "alpha_asked", "verdict")
+        made = ("components", "known_share", "symmetric_stress", "cyclic_share", "alpha_asked", "verdict")
         names = [*(field.name for field in fields(self)), *made]
         return {name: _plain(getattr(self, name)) for name in names}
 
@@ -243,7 +312,8 @@ def asymmetry_report(
         Look only at the pairs from and to so many points, drawn at random; by default at all, or at 50 of a graph with
         more than 5,000 nodes. Shares then have standard errors, and triangles are not looked at.
     random_state : int, optional
-        Seed of what is sampled: points, triangles, and ratios beyond two million pairs. None draws one and tells it.
+        Seed of what is sampled: points, triangles, signs of noise, and ratios beyond two million pairs. None draws one
+        and tells it.
     max_triangles : int
         Check all ordered triples if there are no more than this, else sample so many.
     n_jobs : int, optional
@@ -260,8 +330,8 @@ def asymmetry_report(
     >>> report.heights
     array([-1.,  0.,  1.])
     >>> print(report.verdict)
-    The asymmetry is 26.1 % of the squared dissimilarities, and a Randers map of enough dimensions can show up to
-    100 % of it.
+    The asymmetry is 51.1 %: no symmetric map can have a lower normalized stress. A Randers map of enough dimensions
+    can show up to 100 % of its squares (noise alone: 66.7 %, too few pairs to tell).
     """
     fresh = int(np.random.SeedSequence().generate_state(1)[0])
     seed = check_count("random_state", fresh if random_state is None else random_state, 0)
@@ -272,11 +342,11 @@ def asymmetry_report(
     if isinstance(data, Digraph):
         if weights is not None or labels is not None:
             raise InputError("A graph carries its own labels, and its pairs no weights; do not pass them.")
-        found = _look_at_graph(data, hops, sample, seed, n_jobs)
+        found, paths = _look_at_graph(data, hops, sample, seed, n_jobs), True
     else:
         checked = as_dissimilarities(data, weights, labels=labels, missing="mask", diagonal=diagonal)
-        found = _look_at_matrix(checked, sample, seed, n_jobs)
-    return _report(*found, seed, most)
+        found, paths = _look_at_matrix(checked, sample, seed, n_jobs), checked.provenance.paths
+    return _report(*found, paths, seed, most)
 
 
 # All pairs or some rows, the names of the points, their groups, and whether each reaches each other.
@@ -311,7 +381,7 @@ def _rows_to_draw(sample: int | None, n: int) -> int | None:
 
 
 def _report(
-    pairs: Pairs | Rows, labels: list[Any], groups: Array, strong: bool, seed: int, most: int
+    pairs: Pairs | Rows, labels: list[Any], groups: Array, strong: bool, paths: bool, seed: int, most: int
 ) -> AsymmetryReport:
     """Say what all pairs tell, or those of some rows, which stand for all."""
     found, sampled = survey(pairs, seed), isinstance(pairs, Rows)
@@ -319,6 +389,7 @@ def _report(
     heights = heights_of_rows(pairs)[0] if isinstance(pairs, Rows) else solve_heights(pairs, found)
     share = Estimate(None, None) if is_symmetric(found, pairs) else gradient_share(pairs, found, heights)
     estimates = {"known_share": found.known_share, "asymmetry": asymmetry, "gradient_share": share}
+    noise, p_values = ({}, {}) if paths or share.value is None else _noise(pairs, found, share.value, seed)
     quantiles = np.quantile(found.ratios, QUANTILES).tolist() if len(found.ratios) else []
     i, j, there, back = found.widest
     widest = {"from": labels[i], "to": labels[j], "there": there, "back": back}
@@ -349,7 +420,27 @@ def _report(
         heights=heights,
         labels=labels,
         random_state=seed,
+        paths=paths,
+        noise=noise,
+        p_values=p_values,
     )
+
+
+def _noise(
+    pairs: Pairs | Rows, found: Survey, share: float, seed: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What noise alone would give of the shares, and how likely it gives as much.
+
+    The share of some rows is found on other rows than its heights, so that noise gives 0.
+    """
+    if isinstance(pairs, Rows):
+        return {"gradient_share": 0.0, "cyclic_share": 1.0}, {}
+    tests: dict[str, Null] = {"gradient_share": heights_null(pairs, found, share, seed=seed)}
+    level = tests["gradient_share"].noise
+    if pairs.n_points <= CIRCLES and share < 1 - SYMMETRIC:
+        tests["circle"] = circles_null(SkewPairs.of(pairs), seed=seed)
+    p_values = {name: test.p for name, test in tests.items() if test.possible}
+    return {"gradient_share": level, "cyclic_share": 1 - level}, p_values
 
 
 def _percent(share: float) -> str:

@@ -152,7 +152,7 @@ def test_a_map_tells_how_much_asymmetry_it_shows(small):
         h - h[:, None], -0.9 * D, 0.9 * D
     )  # a plane with hills: heights are no direction in the plane
     small.write_text(cli_output.matrix_csv(D, [*"ABCDEFGHIJKL"]))
-    best = f"{100 * finsler.asymmetry_report(D).gradient_share:.3g} % can be shown"
+    best = f"{100 * finsler.asymmetry_report(D).gradient_share:.3g} % can be shown (noise alone: 16.7 %)"
     lines = {dim: done("embed", small, "--dim", dim, "--out", "-").stderr.splitlines() for dim in (2, 3)}
     said = {dim: next(line for line in lines[dim] if "asymmetry shown" in line) for dim in (2, 3)}
     assert said[2].endswith(f"up to {best}: try 3 dimensions")

@@ -39,6 +39,11 @@ class Provenance:
     n_panels: int = 0  #: Panels of rows in which they were read there.
     remarks: tuple[str, ...] = ()  #: Whatever else the user should know, in words.
 
+    @property
+    def paths(self) -> bool:
+        """Whether the values are lengths of shortest paths: they share arcs, so their errors are not independent."""
+        return self.kind in ("edges", "points")
+
     def having(self, **changes: Any) -> Provenance:
         """Give the same facts with some changed; ``remarks`` and ``left_out`` are added to those that are there."""
         for name in ("remarks", "left_out"):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from finsler.geometry.heights import heights_of_rows, solve_heights
+from finsler.geometry.noise import noise_level
 from finsler.geometry.pairs import (
     Array,
     AsymmetryShown,
@@ -52,7 +53,10 @@ def shown_by(data: Pairs | Rows, shown: Array) -> AsymmetryShown:
     missed, squares = np.concatenate(data.map(partial(missed_by_rows, shown=shown)), axis=1)
     share = one_minus(ratio_of_rows(missed, squares, data.n_points))
     best = None if shown.ndim > 1 else gradient_share(data, found).value
-    return AsymmetryShown(*share, n_rows, None if best is None else min(1.0, max(0.0, best)))
+    if best is None:
+        return AsymmetryShown(*share, n_rows)
+    noise = noise_level(data, found) if isinstance(data, Pairs) else None
+    return AsymmetryShown(*share, n_rows, min(1.0, max(0.0, best)), noise)
 
 
 def missed_by_rows(rows: Rows, shown: Array, group: Array | None = None) -> tuple[Array, Array]:

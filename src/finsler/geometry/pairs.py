@@ -66,12 +66,14 @@ class AsymmetryShown(NamedTuple):
     error: float | None = 0.0  #: Standard error, if it comes from some rows.
     n_rows: int | None = None  #: Rows looked at; None for all.
     available: float | None = None  #: The share that the best heights would show.
+    noise: float | None = None  #: The share that they would show of noise alone; None if that is not known.
 
     def __str__(self) -> str:
         if self.share is None:
             return "nothing to show: the data are symmetric where they are known both ways"
         error = f" ± {100 * self.error:.2g}" if self.error else ""
         most = "" if self.available is None else f"; up to {100 * self.available:.3g} % can be shown"
+        most += "" if self.noise is None else f" (noise alone: {100 * self.noise:.3g} %)"
         rows = "" if self.n_rows is None else f" (from {self.n_rows} rows)"
         return f"{100 * max(self.share, 0.0):.3g}{error} %{most}{rows}"
 
