@@ -20,13 +20,12 @@ from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import FEWEST_ROWS, Triangles, gradient_share, is_symmetric, triangles
 from finsler.geometry.components import graph_components
 from finsler.geometry.heights import heights_of_rows, solve_heights
-from finsler.geometry.noise import LEVEL, Null, SkewPairs, circles_null, heights_null
+from finsler.geometry.noise import LEVEL, noise_of
 from finsler.geometry.pairs import (
     Array,
     Estimate,
     Pairs,
     Rows,
-    Survey,
     components,
     strongly_connected,
     survey,
@@ -43,7 +42,6 @@ MOSTLY_GRADIENT = 0.5
 DOUBTFUL = 0.1
 QUANTILES = (0.5, 0.9, 0.99, 1.0)  # of the ratios of the two directions
 SAMPLE = 50  # rows looked at of a graph too large for all
-CIRCLES = 100  # points up to which the report looks for a circle that stands out
 
 
 class Row(NamedTuple):
@@ -389,7 +387,7 @@ def _report(
     heights = heights_of_rows(pairs)[0] if isinstance(pairs, Rows) else solve_heights(pairs, found)
     share = Estimate(None, None) if is_symmetric(found, pairs) else gradient_share(pairs, found, heights)
     estimates = {"known_share": found.known_share, "asymmetry": asymmetry, "gradient_share": share}
-    noise, p_values = ({}, {}) if paths or share.value is None else _noise(pairs, found, share.value, seed)
+    noise, p_values = ({}, {}) if paths or share.value is None else noise_of(pairs, found, share.value, seed)
     quantiles = np.quantile(found.ratios, QUANTILES).tolist() if len(found.ratios) else []
     i, j, there, back = found.widest
     widest = {"from": labels[i], "to": labels[j], "there": there, "back": back}
@@ -424,23 +422,6 @@ def _report(
         noise=noise,
         p_values=p_values,
     )
-
-
-def _noise(
-    pairs: Pairs | Rows, found: Survey, share: float, seed: int
-) -> tuple[dict[str, float], dict[str, float]]:
-    """What noise alone would give of the shares, and how likely it gives as much.
-
-    The share of some rows is found on other rows than its heights, so that noise gives 0.
-    """
-    if isinstance(pairs, Rows):
-        return {"gradient_share": 0.0, "cyclic_share": 1.0}, {}
-    tests: dict[str, Null] = {"gradient_share": heights_null(pairs, found, share, seed=seed)}
-    level = tests["gradient_share"].noise
-    if pairs.n_points <= CIRCLES and share < 1 - SYMMETRIC:
-        tests["circle"] = circles_null(SkewPairs.of(pairs), seed=seed)
-    p_values = {name: test.p for name, test in tests.items() if test.possible}
-    return {"gradient_share": level, "cyclic_share": 1 - level}, p_values
 
 
 def _percent(share: float) -> str:

@@ -24,10 +24,11 @@ from scipy.special import gammaincc
 
 from finsler._runtime import single_blas_thread
 from finsler.geometry.components import matrix_components
-from finsler.geometry.pairs import Array, Pairs, Survey
+from finsler.geometry.pairs import Array, Pairs, Rows, Survey
 
 FLIPS = 999  # of heights; those of circles are fewer, for each needs a singular value
 CIRCLE_FLIPS = 199
+CIRCLES = 100  # points up to which a report looks for a circle that stands out
 ALL_FLIPS = 12  # pairs up to which every pattern of signs is tried
 DRAWN = 500  # points up to which signs are drawn; beyond, a gamma distribution with the first two moments
 LEVEL = 0.05  # p-value above which a share is called noise
@@ -129,6 +130,23 @@ def heights_null(pairs: Pairs, found: Survey, share: float, *, n_flips: int = FL
     known = SkewPairs.of(pairs)
     drawn = flip_signs(known.A, lambda A: height_shares(known, A), n_flips, seed)
     return drawn._replace(noise=exact_level(known))
+
+
+def noise_of(
+    pairs: Pairs | Rows, found: Survey, share: float, seed: int = 0
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What noise alone gives of the shares of a report, and how likely it gives as much, by name.
+
+    The share of some rows is found on other rows than its heights, so that noise gives 0.
+    """
+    if isinstance(pairs, Rows):
+        return {"gradient_share": 0.0, "cyclic_share": 1.0}, {}
+    tests = {"gradient_share": heights_null(pairs, found, share, seed=seed)}
+    level = tests["gradient_share"].noise
+    if pairs.n_points <= CIRCLES and share < 1 - ROUNDING:
+        tests["circle"] = circles_null(SkewPairs.of(pairs), seed=seed)
+    p_values = {name: test.p for name, test in tests.items() if test.possible}
+    return {"gradient_share": level, "cyclic_share": 1 - level}, p_values
 
 
 def height_shares(known: SkewPairs, A: Array) -> Array:
