@@ -16,6 +16,9 @@ __all__, __getattr__, __dir__ = exports(
         "embedding": ["Embedding"],
         "recipes": ["embed_matrix", "embed_pairs", "embed_graph", "embed_points"],
         "report": ["asymmetry_report"],
+        "inference.asymmetry": ["asymmetry_test"],
+        "inference.ellipses": ["confidence"],
+        "inference.alignment": ["compare_maps"],
         "geometry.randers": ["randers_distances"],
         "models.compare": ["compare_models"],
         "learn.links": ["LinkPredictor"],
@@ -23,5 +26,5 @@ __all__, __getattr__, __dir__ = exports(
         "datasets.flights": ["load_flight_hours"],
         "errors": ["InputError"],
     },
-    subpackages=["datasets", "graphs", "learn", "models", "plotting"],
+    subpackages=["datasets", "graphs", "inference", "learn", "models", "plotting"],
 )

@@ -2,6 +2,7 @@
 
 from finsler import datasets as datasets
 from finsler import graphs as graphs
+from finsler import inference as inference
 from finsler import learn as learn
 from finsler import models as models
 from finsler import plotting as plotting
@@ -11,6 +12,9 @@ from finsler.errors import InputError as InputError
 from finsler.estimators.isomap import FinslerIsomap as FinslerIsomap
 from finsler.estimators.mds import FinslerMDS as FinslerMDS
 from finsler.geometry.randers import randers_distances as randers_distances
+from finsler.inference.alignment import compare_maps as compare_maps
+from finsler.inference.asymmetry import asymmetry_test as asymmetry_test
+from finsler.inference.ellipses import confidence as confidence
 from finsler.learn.digraph import DigraphEmbedding as DigraphEmbedding
 from finsler.learn.links import LinkPredictor as LinkPredictor
 from finsler.models.compare import compare_models as compare_models

@@ -244,6 +244,29 @@ class Embedding:
             self.coordinates, self.drift, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
         )
 
+    def align(self, like: Embedding) -> Embedding:
+        """The map, moved to lie over another one of the same points: turned about its height, mirrored, shifted.
+
+        No distance on it changes. A map without a drift is turned any way. Points are matched by their labels, and those on
+        both maps count. :func:`finsler.inference.compare_maps` tells how well two maps agree.
+
+        Parameters
+        ----------
+        like : Embedding
+            The other map, of the same dimension.
+
+        Examples
+        --------
+        >>> import finsler
+        >>> hours = finsler.load_flight_hours().hours
+        >>> first, second = finsler.embed_matrix(hours), finsler.embed_matrix(1.1 * hours)
+        >>> bool(np.allclose(1.1 * first.coordinates, second.align(first).coordinates, atol=1e-3))
+        True
+        """
+        from finsler.inference.alignment import aligned_to
+
+        return aligned_to(self, like)
+
     def asymmetry_shown(self) -> AsymmetryShown | None:
         """How much of the asymmetry of the data the map shows, and how much heights could.
 

@@ -272,7 +272,7 @@ class AsymmetryReport:
         """Give the report as plain Python numbers, strings, lists and dicts, ready for JSON."""
         made = ("components", "known_share", "symmetric_stress", "cyclic_share", "alpha_asked", "verdict")
         names = [*(field.name for field in fields(self)), *made]
-        return {name: _plain(getattr(self, name)) for name in names}
+        return {name: plain(getattr(self, name)) for name in names}
 
     def __str__(self) -> str:
         body = "\n".join(f"  {row.name:<24}{row.text}" for row in self.rows())
@@ -428,11 +428,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share == 0 or share >= 1e-3 else "less than 0.1 %"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn a value into what JSON knows."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value if isinstance(value, str | int | float | None) else str(value)

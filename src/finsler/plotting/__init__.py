@@ -14,5 +14,12 @@ __all__, __getattr__, __dir__ = exports(
         "fields": ["plot_field", "plot_height"],
         "diagnostics": ["plot_shepard", "plot_asymmetry", "plot_heatmaps"],
         "stress": ["plot_stress_per_point", "plot_history", "plot_scree"],
+        "inference": [
+            "plot_null",
+            "plot_confidence",
+            "plot_alignment",
+            "plot_dimensions",
+            "plot_cross_validation",
+        ],
     },
 )

@@ -4,6 +4,11 @@ from finsler.plotting.diagnostics import plot_shepard as plot_shepard
 from finsler.plotting.explorer import explore as explore
 from finsler.plotting.fields import plot_field as plot_field
 from finsler.plotting.fields import plot_height as plot_height
+from finsler.plotting.inference import plot_alignment as plot_alignment
+from finsler.plotting.inference import plot_confidence as plot_confidence
+from finsler.plotting.inference import plot_cross_validation as plot_cross_validation
+from finsler.plotting.inference import plot_dimensions as plot_dimensions
+from finsler.plotting.inference import plot_null as plot_null
 from finsler.plotting.maps import plot_map as plot_map
 from finsler.plotting.maps import unit_ball as unit_ball
 from finsler.plotting.stress import plot_history as plot_history
