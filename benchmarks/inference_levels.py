@@ -7,8 +7,8 @@
 
 Results are in `inference_levels.json` beside this file, counted as data sets are done, so that a run goes on where the last
 one stopped; each data set has its own seed. The table goes into `docs/inference.md`. A test at 5 % should reject 3 to 7 % of
-data sets without what it looks for; a 95 % ellipse should hold 90 to 98 % of the true places; the choice of a model should be
-right in 90 %.
+data sets without what it looks for; a 95 % ellipse should hold 90 to 98 % of the true places; the choice of a model should
+be right in 90 %.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ def folder(tmp_path_factory):
     n = len(kept)
     (folder / "times.csv").write_text(matrix_csv(D, labels))
     embed_matrix(D, labels=labels).save(folder / "map.npz")
+    embed_matrix(D**1.1, labels=labels).save(folder / "other.npz")
     (folder / "towns.csv").write_text(
         csv_text([["label", "region"], *([label, label[0]] for label in labels)])
     )

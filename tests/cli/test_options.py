@@ -103,8 +103,8 @@ def test_documentation_uses_options_that_there_are():
     for page in PAGES:
         if page.suffix not in (".md", ".py", ".sh", ".rst", ".json") or "_build" in page.parts:
             continue
-        for name, rest in re.findall(r"finsler (embed|report|compare|learn|predict|place|plot|demo|distance) ([^`\n]*)",
-                                     page.read_text(encoding="utf-8")):  # fmt: skip
+        names = "embed|report|compare|test|dims|align|learn|predict|place|plot|demo|distance"
+        for name, rest in re.findall(rf"finsler ({names}) ([^`\n]*)", page.read_text(encoding="utf-8")):
             known = {option for param in COMMANDS[name].params for option in param.opts}
             for option in re.findall(r"(?<=\s)--[a-z-]+", f" {rest}"):
                 assert option in known, (page, name, option)

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import finsler
-from finsler.cli import datasets, embed, learn, main, maps, report
+from finsler.cli import datasets, embed, inference, learn, main, maps, report
 from finsler.cli.options import examples
 from finsler.cli.output import MENDABLE, explain, one_line, say, warnings_in_lines
 
@@ -107,6 +107,9 @@ def root(
 app.command(cls=Command, epilog=embed.EXAMPLES)(embed.embed)
 app.command(cls=Command, epilog=report.EXAMPLES)(report.report)
 app.command(cls=Command, epilog=report.COMPARE_EXAMPLES)(report.compare)
+app.command("test", cls=Command, epilog=inference.TEST_EXAMPLES)(inference.run_tests)
+app.command("dims", cls=Command, epilog=inference.DIMS_EXAMPLES)(inference.choose_dims)
+app.command("align", cls=Command, epilog=inference.ALIGN_EXAMPLES)(inference.align_maps)
 app.command(cls=Command, epilog=learn.LEARN_EXAMPLES)(learn.learn)
 app.command(cls=Command, epilog=learn.PREDICT_EXAMPLES)(learn.predict)
 app.command(cls=Command, epilog=maps.PLACE_EXAMPLES)(maps.place)

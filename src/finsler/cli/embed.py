@@ -21,6 +21,7 @@ EXAMPLES = opt.examples(
     "finsler embed trade.csv --kind pairs --similarity gravity --where year=2020 --out trade.html",
     "finsler embed web.csv --kind edges --method sparse --n-pivots 100 --out web.npz",
     "finsler embed morse.csv --diagonal ignore --out morse.png",
+    "finsler embed times.csv --like map.npz --out again.html",
     "cat times.csv | finsler embed - --out - > coordinates.csv",
 )
 
@@ -58,6 +59,7 @@ def embed(
     tol: opt.Tol = None,
     time_limit: opt.TimeLimit = None,
     n_jobs: opt.Jobs = None,
+    like: opt.Like = None,
     out: opt.Outs = None,
     force: opt.Force = False,
     keep_data: opt.KeepData = None,
@@ -87,12 +89,14 @@ def embed(
     """
     from finsler.cli import inputs, output
 
-    targets = output.plan(out, force=force, inputs=[file, attributes, weights], json=json)
+    targets = output.plan(out, force=force, inputs=[file, attributes, weights, like], json=json)
+    other = inputs.load_like(like)
     options = opt.given(context)
     table = inputs.read(options)
     about = inputs.attributes_of(table, options)
     output.check_color(color, about)
     result = inputs.find_map(table, options)
+    result = result if other is None else result.align(other)
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
     about = inputs.on_map(about, table, result)
     output.write(

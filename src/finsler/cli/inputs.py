@@ -141,6 +141,11 @@ def find_map(table: Table, options: Options) -> Embedding:
         return FinslerMDS(**solving).fit(measure(table, options)).result_
 
 
+def load_like(path: str | None) -> Embedding | None:
+    """Load the map of ``--like``, before anything is computed."""
+    return None if path is None else Embedding.load(path)
+
+
 def attributes_of(table: Table, options: Options) -> About:
     """About of the points of a table: its own, and those in the file of ``--attributes``."""
     if "attributes" not in options:

@@ -152,6 +152,7 @@ Tol = Annotated[
 TimeLimit = Annotated[
     float | None, number(MAP, "Take the best found after so long.", min=0, metavar="SECONDS")
 ]
+Like = Annotated[Word, option(MAP, "Turn the map to lie over this saved one.", metavar="MAP.npz")]
 Jobs = Annotated[Count, number(MAP, "Threads.", "all cores")]
 
 Outs = Annotated[list[str] | None, option(OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -158,13 +158,18 @@ def check_color(color: str | None, attributes: Mapping[str, Any]) -> None:
 def _draw(
     embedding: Embedding, path: Path, attributes: dict[str, Any], color: str | None, title: str | None
 ) -> None:
+    options = {} if color is None else {"color": attributes[color], "color_label": color}
+    draw(path, lambda: embedding.plot(title=title, **options).figure)
+
+
+def draw(path: Path, make: Callable[[], Any]) -> None:
+    """Write the figure that a function makes, whole or not at all."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    options = {} if color is None else {"color": attributes[color], "color_label": color}
-    figure: Any = embedding.plot(title=title, **options).figure
+    figure = make()
     kind = path.suffix.lower().removeprefix(".")
     try:
         write_atomically(path, lambda file: figure.savefig(file, format=kind, dpi=150))

@@ -80,7 +80,7 @@ class Alignment(Result):
         lines.append(f"  second map times {self.scale:.4g}")
         if self.alphas is not None:
             lines.append(f"  alpha {self.alphas[0]:.4g} and {self.alphas[1]:.4g}")
-        if self.drift == "free" and len(self.rotation) > 1:
+        if self.drift == "free" and len(self.rotation) > 1 and min(self.alphas or (1.0, 1.0)) > 0:
             lines.append(f"  the drifts are {self.angle:.3g} degrees apart")
         order = np.argsort(-self.moves, kind="stable")[:SHOWN]
         lines.append(

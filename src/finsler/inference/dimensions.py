@@ -208,7 +208,7 @@ def scree(
     dims: Sequence[int] = (1, 2, 3, 4),
     alpha: float | str = "auto",
     n_permutations: int = RANDOM_TABLES,
-    cross_validated: bool = False,
+    cross_validated: bool | CrossValidation = False,
     random_state: int | None = 0,
 ) -> Scree:
     """Stress-1 of maps of several dimensions, beside that of the same values in random places.
@@ -225,8 +225,8 @@ def scree(
         Strength of the drift.
     n_permutations : int
         Random tables, each of which costs a fit of every dimension; 0 for none.
-    cross_validated : bool
-        Also choose the dimension by :func:`cross_validate`.
+    cross_validated : bool or CrossValidation
+        Also choose the dimension by :func:`cross_validate`; or one that was made before, to be shown beside.
     random_state : int, optional
         Seed. None draws one and tells it.
 
@@ -252,5 +252,7 @@ def scree(
         stress = np.array([stress1(data, smacof(data, m, alpha, **COARSE)) for m in sizes])
         drawn = [next(tables) for _ in range(n_permutations)]
         random = [[stress1(table, smacof(table, m, alpha, **COARSE)) for m in sizes] for table in drawn]
-    chosen = cross_validate(data, dims=sizes, random_state=seed) if cross_validated else None
+    chosen = cross_validated if isinstance(cross_validated, CrossValidation) else None
+    if cross_validated is True:
+        chosen = cross_validate(data, dims=sizes, random_state=seed)
     return Scree(sizes, alpha, stress, np.array(random).reshape(-1, len(sizes)), chosen, seed)

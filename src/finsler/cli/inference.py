@@ -1,0 +1,200 @@
+"""``finsler test``, ``finsler dims`` and ``finsler align``: more than chance, how many dimensions, do two maps agree?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from finsler.cli import options as opt
+from finsler.cli.output import say
+from finsler.errors import InputError
+
+TEST_EXAMPLES = opt.examples(
+    "finsler test times.csv",
+    "finsler test times.csv --n-components 3 --out test.png",
+    "finsler test moves.csv --counts",
+    "finsler test times.csv --json | jq .asymmetry.heights.p_value",
+)
+DIMS_EXAMPLES = opt.examples("finsler dims times.csv", "finsler dims times.csv --max-dim 3 --out dims.png")
+ALIGN_EXAMPLES = opt.examples(
+    "finsler align map.npz other.npz",
+    "finsler align map.npz other.npz --out overlay.png --out moved.npz",
+)
+TESTS = "The test"
+_PICTURES = "Draw it: .png .svg .pdf. Repeatable."
+_ALIGNED = "Draw both maps: .png .svg .pdf; or write the second one, moved: .npz .csv. Repeatable."
+_COUNTS = "FILE holds whole numbers that were counted, from row to column: test those."
+_DRIFT = (
+    "Turn the second map about its height only, or any way; auto keeps up where it is if both have a drift."
+)
+Counted = Annotated[bool, opt.option(TESTS, _COUNTS, False, "--counts")]
+Dims = Annotated[int | None, opt.number(TESTS, "Dimension of the maps.", "2", "--n-components", "--dim")]
+Draws = Annotated[int, opt.number(TESTS, "Random tables of the test of fit; 0 for none.", "99", min=0)]
+Seed = Annotated[int, opt.number(TESTS, "Seed of random numbers.", "0", min=0, max=2**32 - 1)]
+Most = Annotated[int, opt.number(TESTS, "Largest dimension.", "4")]
+Folds = Annotated[int | None, opt.number(TESTS, "Parts of the pairs, held out in turn.", "10", min=2)]
+Tables = Annotated[
+    int, opt.number(TESTS, "Tables with the values in random places; 0 for none.", "10", min=0)
+]
+Exchanges = Annotated[
+    int | None, opt.number(TESTS, "Random exchanges of points; 0 for no test.", "999", min=0)
+]
+Drift = Annotated[str | None, opt.choice(TESTS, "auto|kept|free", _DRIFT, "auto")]
+Pictures = Annotated[
+    list[str] | None, opt.option(opt.OUTPUT, _PICTURES, False, "--out", "-o", metavar="PATH")
+]
+Aligned = Annotated[list[str] | None, opt.option(opt.OUTPUT, _ALIGNED, False, "--out", "-o", metavar="PATH")]
+Second = Annotated[
+    str, typer.Argument(metavar="OTHER.npz", help="The map to lay over it.", show_default=False)
+]
+
+
+def run_tests(
+    context: typer.Context,
+    file: opt.Input,
+    kind: opt.Kind = "auto",
+    source: opt.Source = None,
+    target: opt.Target = None,
+    value: opt.Value = None,
+    where: opt.Where = None,
+    aggregate: opt.Aggregate = None,
+    similarity: opt.Similarity = None,
+    zeros: opt.Zeros = None,
+    diagonal: opt.Diagonal = None,
+    encoding: opt.Encoding = None,
+    counts: Counted = False,
+    n_components: Dims = None,
+    n_permutations: Draws = 99,
+    random_state: Seed = 0,
+    out: Pictures = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Test whether asymmetry and fit are more than chance: heights, circles, the drift of a map, its stress.
+
+    Signs of the asymmetry are flipped at random, and pairs change places. Lengths of paths are refused: they share edges, so
+    their errors are not independent. The exit code does not depend on the answer.
+    """
+    from finsler.cli import inputs, output
+    from finsler.inference import asymmetry_test, fit_test
+
+    targets = output.plan(out, force=force, inputs=[file], known=output.PICTURES, json=True) if out else []
+    options = opt.given(context)
+    table = inputs.read(options)
+    found: dict[str, Any] = {}
+    if counts:
+        if table.kind != "matrix":
+            raise InputError(f"goes with matrix; {table.name} is read as {table.kind}.", argument="counts")
+        found["asymmetry"] = asymmetry_test(counts=table.values)
+    else:
+        data = inputs.measure(table, {**options, "missing": "mask"})
+        dims = n_components or 2
+        try:
+            found["asymmetry"] = asymmetry_test(data, n_components=dims, random_state=random_state)
+        except InputError as error:
+            if data.provenance.paths or not n_permutations:
+                raise
+            found["asymmetry"] = str(error)
+        if n_permutations:
+            found["fit"] = fit_test(
+                data, n_components=dims, n_permutations=n_permutations, random_state=random_state
+            )
+    _say(found, json, targets, quiet)
+
+
+def choose_dims(
+    context: typer.Context,
+    file: opt.Input,
+    kind: opt.Kind = "auto",
+    source: opt.Source = None,
+    target: opt.Target = None,
+    value: opt.Value = None,
+    where: opt.Where = None,
+    aggregate: opt.Aggregate = None,
+    similarity: opt.Similarity = None,
+    zeros: opt.Zeros = None,
+    diagonal: opt.Diagonal = None,
+    encoding: opt.Encoding = None,
+    max_dim: Most = 4,
+    n_folds: Folds = None,
+    n_permutations: Tables = 10,
+    random_state: Seed = 0,
+    out: Pictures = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Choose the dimension of a map, and whether it needs a drift, by pairs that are held out.
+
+    Beside it the stress of each dimension, and what it would be with the same values in random places.
+    """
+    from finsler.cli import inputs, output
+    from finsler.inference import cross_validate, scree
+
+    targets = output.plan(out, force=force, inputs=[file], known=output.PICTURES, json=True) if out else []
+    options = opt.given(context)
+    table = inputs.read(options)
+    data = inputs.measure(table, {**options, "missing": "mask"})
+    tried = range(1, max_dim + 1)
+    chosen = cross_validate(data, dims=tried, random_state=random_state, **inputs.chosen(options, "n_folds"))
+    found = scree(
+        data, dims=tried, n_permutations=n_permutations, cross_validated=chosen, random_state=random_state
+    )
+    _say({"dims": found}, json, targets, quiet)
+
+
+def align_maps(
+    map_file: opt.MapFile,
+    other: Second,
+    drift: Drift = None,
+    n_permutations: Exchanges = None,
+    random_state: Seed = 0,
+    out: Aligned = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Compare two saved maps of the same points: lay the second over the first, and test the agreement."""
+    from finsler.cli import output
+    from finsler.embedding import Embedding
+    from finsler.inference import compare_maps
+
+    known = (*output.PICTURES, ".npz", ".csv")
+    targets = output.plan(out, force=force, inputs=[map_file, other], known=known, json=True) if out else []
+    first, second = Embedding.load(map_file), Embedding.load(other)
+    given: dict[str, Any] = {"drift": drift, "n_permutations": n_permutations}
+    found = compare_maps(
+        first, second, random_state=random_state, **{k: v for k, v in given.items() if v is not None}
+    )
+    drawn = [target for target in targets if target.suffix in output.PICTURES]
+    _say({"alignment": found}, json, drawn, quiet)
+    kept = [target for target in targets if target.suffix not in output.PICTURES]
+    if kept:
+        output.write(kept, second.align(first), quiet=quiet)
+
+
+def _say(found: dict[str, Any], json: bool, targets: list[Any], quiet: bool) -> None:
+    """Print results, or give them as JSON, and draw those that can be drawn."""
+    from finsler.cli import output
+
+    if json:
+        output.print_json(
+            {name: one if isinstance(one, str) else one.to_dict() for name, one in found.items()}
+        )
+    else:
+        print("\n".join(str(one) for one in found.values()))
+    for path, _ in targets:
+        output.draw(path, lambda: _picture([one for one in found.values() if not isinstance(one, str)]))
+        if not quiet:
+            say(f"Written: {path}")
+
+
+def _picture(found: list[Any]) -> Any:
+    """Figure of a result, or of all tests in a row."""
+    from finsler.plotting.inference import plot_nulls
+
+    tests = [test for one in found for test in getattr(one, "tests", [one]) if hasattr(test, "null")]
+    drawn = plot_nulls([test for test in tests if len(test.null)]) if tests else found[0].plot()
+    return (drawn[0] if hasattr(drawn, "__len__") else drawn).figure
