@@ -44,12 +44,23 @@ class CrossValidation(Result):
     n_folds: int
     random_state: int
 
+    @property
+    def enough(self) -> int:
+        """Place of the simplest candidate whose error is at most a tenth above the least one."""
+        least = self.table[self.best].error
+        return next(k for k, one in enumerate(self.table) if one.error <= 1.1 * least)
+
     def summary(self) -> str:
         """Say in a few lines what was chosen."""
         lines = [f"Error on held-out pairs ({self.n_folds} folds)"]
         for k, one in enumerate(self.table):
             mark = " <- chosen" * (k == self.chosen) + ", best" * (k == self.best != self.chosen)
             lines.append(f"  {one.n_components} dim.  {one.model:<10} {one.error:.4f}{mark}")
+        if self.enough < self.chosen:
+            simple = self.table[self.enough]
+            lines.append(
+                f"  {simple.n_components} dim. {simple.model} comes within a tenth of the least error"
+            )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

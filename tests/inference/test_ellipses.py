@@ -1,0 +1,139 @@
+"""Ellipses in closed form against the same with the whole Jacobian, reference values and simulation."""
+
+import json
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from finsler import embed_graph, embed_matrix, randers_distances
+from finsler.datasets import make_city
+from finsler.errors import InputError
+from finsler.inference import confidence
+from finsler.inference.alignment import best_motion
+
+from helpers import random_dissimilarities, spiral
+
+
+def slow(embedding, fitted):
+    """Covariance of coordinates and drift, with J by finite differences and all of it written out."""
+    X, n, m = embedding.coordinates, *embedding.coordinates.shape
+    D, W = embedding.data.matrix, embedding.data.weights
+    W = np.ones((n, n)) if W is None else W
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j and W[i, j] > 0]
+
+    def distances(x):
+        Y, omega = x[: n * m].reshape(n, m), x[n * m :] if fitted else embedding.drift
+        d = randers_distances(Y, drift=omega)
+        return np.array([d[p] for p in pairs])
+
+    x = np.concatenate([X.ravel(), embedding.drift]) if fitted else X.ravel()
+    J = np.array([(distances(x + e) - distances(x - e)) / 2e-6 for e in 1e-6 * np.eye(len(x))]).T
+    w, r = np.array([W[p] for p in pairs]), np.array([D[p] for p in pairs]) - distances(x)
+    H = J.T @ (w[:, None] * J)
+    G = np.linalg.pinv(H, rcond=1e-8, hermitian=True)
+    leverage = w * np.einsum("ka,ab,kb->k", J, G, J)
+    s = (w * r / np.maximum(1 - leverage, 0.05))[:, None] * J
+    scores = {}
+    for (i, j), one in zip(pairs, s, strict=True):
+        scores[frozenset((i, j))] = scores.get(frozenset((i, j)), 0) + one
+    C = G @ sum(np.outer(one, one) for one in scores.values()) @ G
+    # Rotations of the points are taken out, the drift turned along.
+    T = np.eye(n * m + m, len(x))
+    for a, b in combinations(range(m), 2):
+        S = np.zeros((m, m))
+        S[a, b], S[b, a] = 1, -1
+        assert m == 2, "one rotation only"
+        turn = ((X - X.mean(axis=0)) @ S).ravel()
+        angle = turn / (turn @ turn)
+        T[: n * m, : n * m] -= np.outer(turn, angle)
+        T[n * m :, : n * m] -= np.outer(embedding.drift @ S, angle)
+    return T @ C @ T.T
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", ["auto", 0.3])
+def test_the_whole_jacobian_gives_the_same(weighted, alpha):
+    D = spiral(9)
+    W = np.random.default_rng(0).uniform(0.5, 1.5, D.shape) if weighted else None
+    if weighted:
+        W[0, 1] = 0.0
+    embedding = embed_matrix(D, weights=W, alpha=alpha)
+    found, C = confidence(embedding), slow(embedding, alpha == "auto")
+    for i in range(9):
+        block = slice(2 * i, 2 * i + 2)
+        np.testing.assert_allclose(found.covariance[i], C[block, block], rtol=1e-4, atol=1e-8)
+    assert (found.alpha_se is None) == (alpha == 0.3)
+    if alpha == "auto":
+        assert found.alpha_se == pytest.approx(np.sqrt(C[-1, -1]), rel=1e-4)
+    assert found.tilt_se == pytest.approx(np.degrees(np.sqrt(C[-2, -2])) / embedding.alpha, rel=1e-4)
+
+
+def test_reference_values():
+    embedding = embed_matrix(spiral(), tol=1e-10)
+    found = confidence(embedding)
+    assert embedding.alpha == pytest.approx(0.399358, abs=1e-5)
+    assert embedding.normalized_stress == pytest.approx(0.137700, abs=1e-6)
+    assert found.alpha_se == pytest.approx(0.011658, abs=2e-6)
+    assert found.tilt_se == pytest.approx(1.816, abs=1e-3)
+    expected = [[0.064373, 0.006736], [0.006736, 0.027235]]
+    np.testing.assert_allclose(np.abs(found.covariance[19]), expected, atol=5e-6)
+
+
+def test_scale_and_order_of_points():
+    D, order = spiral(10), np.random.default_rng(0).permutation(10)
+    one = confidence(embed_matrix(D, tol=1e-12))
+    scaled = confidence(embed_matrix(1000 * D[np.ix_(order, order)], tol=1e-12))
+    np.testing.assert_allclose(scaled.half_axes, 1000 * one.half_axes[order], rtol=1e-3)
+    assert scaled.alpha_se == pytest.approx(one.alpha_se, rel=1e-3)
+
+
+def test_coverage():
+    held, close, rng = 0, 0, np.random.default_rng(0)
+    X = rng.normal(size=(12, 2))
+    d = randers_distances(X, drift=0.4)
+    for _ in range(60):
+        result = embed_matrix(d * np.where(np.eye(12), 1, 1 + 0.1 * rng.normal(size=d.shape)))
+        found = confidence(result)
+        held += found.covers(best_motion(result.coordinates, X, free=True, scaled=False)(X)).sum()
+        close += abs(result.alpha - 0.4) <= 1.96 * found.alpha_se
+    assert 0.9 <= held / 720 <= 0.985
+    assert close >= 51
+
+
+def test_three_dimensions_and_one():
+    D, _ = random_dissimilarities(12, 2)
+    for m in (1, 3):
+        found = confidence(embed_matrix(D, n_components=m, alpha=0.2))
+        assert found.half_axes.shape == (12, m)
+        assert (found.half_axes > 0).all()
+        assert (found.tilt_se is None) == (m == 1)
+
+
+def test_result():
+    found = confidence(embed_matrix(spiral(), labels=[f"p{i}" for i in range(20)]))
+    assert "least sure: p" in str(found)
+    assert "alpha = 0.3994 ± 0.012" in str(found)
+    record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert record["alpha_se"] == found.alpha_se
+    assert len(record["half_axes"]) == 20
+    wider = confidence(found.embedding, level=0.99)
+    assert wider.radius > found.radius
+    assert found.covers(found.embedding.coordinates).all()
+
+
+def test_what_is_refused():
+    embedding = embed_matrix(spiral(8))
+    with pytest.raises(InputError, match="level"):
+        confidence(embedding, level=95)
+    with pytest.raises(InputError, match="data"):
+        confidence(replace(embedding, data=None))
+    with pytest.raises(InputError, match="too few"):
+        confidence(embed_matrix(spiral(4), n_components=3, alpha=0.2))
+    with pytest.raises(InputError, match="lengths of shortest paths"):
+        confidence(embed_graph(make_city(30).graph))
+    D = spiral(8)
+    D[0, 1] = np.inf
+    with pytest.raises(InputError, match="hinge"):
+        confidence(embed_matrix(D, missing="hinge"))

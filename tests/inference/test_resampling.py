@@ -1,0 +1,85 @@
+"""Bootstrap of replicates and counts, jackknife."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from finsler import embed_graph, embed_matrix, randers_distances
+from finsler.datasets import make_city
+from finsler.errors import InputError
+from finsler.inference import bootstrap, bootstrap_counts, jackknife
+from finsler.inference.alignment import best_motion
+
+from helpers import spiral
+
+
+def replicates(k, seed=0, noise=0.2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(8, 2))
+    d = randers_distances(X, drift=0.3)
+    return X, [d * (1 + noise * rng.uniform(-1, 1, size=d.shape)) for _ in range(k)]
+
+
+def test_replicates():
+    _, tables = replicates(8)
+    found = bootstrap(tables, n_draws=60, labels=list("abcdefgh"))
+    assert found.method == "replicates"
+    assert found.embedding.labels == list("abcdefgh")
+    assert 0 < found.alpha_se < 0.1
+    assert 0 < found.tilt_se < 20
+    again = bootstrap(tables, n_draws=60)
+    np.testing.assert_array_equal(again.covariance, found.covariance)
+    more = bootstrap([t for t in tables for _ in range(4)], n_draws=60)
+    assert np.median(more.half_axes) < np.median(found.half_axes)
+    assert bootstrap(tables, n_draws=5, alpha=0.3).alpha_se is None
+
+
+@pytest.mark.filterwarnings("ignore:.*hardly determine alpha")
+def test_coverage_of_replicates():
+    held = 0
+    for seed in range(25):
+        X, tables = replicates(6, seed, 0.3)
+        found = bootstrap(tables, n_draws=60)
+        held += found.covers(best_motion(found.embedding.coordinates, X, free=True)(X)).sum()
+    assert 0.88 <= held / 200 <= 1.0
+
+
+def test_counts():
+    rng = np.random.default_rng(0)
+    shares = np.exp(-randers_distances(rng.normal(size=(7, 2)), drift=0.2))
+    few, many = (bootstrap_counts(np.round(size * shares), n_draws=30) for size in (30, 3000))
+    ratio = np.median(few.half_axes) / np.median(many.half_axes)
+    assert 5 < ratio < 20  # the root of 100, as far as 30 draws tell
+    table = bootstrap_counts(np.round(300 * shares), by="table", similarity="gravity", n_draws=10)
+    assert table.method == "counts"
+    assert table.covariance.shape == (7, 2, 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*hardly determine alpha")
+def test_jackknife():
+    found = jackknife(embed_matrix(spiral() ** 2, alpha="auto"))
+    assert found.stability == pytest.approx(0.99815, abs=2e-5)  # a published value
+    assert found.influence.shape == found.alphas.shape == (20,)
+    assert "Stability" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["stability"] == found.stability
+    exact = jackknife(embed_matrix(randers_distances(spiral(points=True), drift=0.3), labels=range(20)))
+    assert exact.stability == pytest.approx(1, abs=1e-6)
+    assert jackknife(embed_graph(make_city(20).graph, alpha=0.2)).alphas == pytest.approx(0.2)
+
+
+def test_what_is_refused():
+    _, tables = replicates(5)
+    with pytest.raises(InputError, match="replicates"):
+        bootstrap(tables[:4])
+    with pytest.raises(InputError, match="same points"):
+        bootstrap([*tables, tables[0][:5, :5]])
+    with pytest.raises(InputError, match="counts"):
+        bootstrap_counts(tables[0])
+    with pytest.raises(InputError, match="by must"):
+        bootstrap_counts(np.ones((4, 4)), by="cell")
+    with pytest.raises(InputError, match="too few"):
+        jackknife(embed_matrix(spiral(4)))
+    with pytest.raises(InputError, match="data"):
+        jackknife(replace(embed_matrix(spiral(6)), data=None))
