@@ -198,7 +198,7 @@ def flip_signs(values: Array, statistic: Any, n_flips: int, seed: int) -> Null:
 
     ``statistic`` takes rows of values, and gives a number for each.
     """
-    live = np.flatnonzero(values)
+    live = np.flatnonzero(np.abs(values) > ROUNDING * np.abs(values).max(initial=0.0))
     drawn = len(live) > ALL_FLIPS
     with single_blas_thread():
         observed = float(statistic(values[None])[0])
