@@ -5,6 +5,8 @@
 # make docs           the site, in docs/_build/html
 # make figures        the figures of the paper, in output/figures
 # make bench          ratios against peers, in one run
+# make fuzz-files     60,000 broken files through all readers; processes killed while they write
+# make fuzz-readers   the same, guided by coverage (needs atheris)
 # make release-check  sdist and wheel, each extra in an empty environment, lowest versions
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +14,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 INSTALL := $(PIP) --constraint constraints.txt --editable
 
-.PHONY: demo test test-quick lint docs figures bench release-check clean
+.PHONY: demo test test-quick lint docs figures bench fuzz fuzz-files fuzz-readers release-check clean
 
 # An environment with a pip that knows dependency groups.
 $(VENV)/.made:
@@ -73,6 +75,16 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 	$(BIN)/python benchmarks/bench_reading.py --json benchmarks/bench_reading.json
 	$(BIN)/python benchmarks/bench_sparse.py --json benchmarks/bench_sparse.json
+
+fuzz: fuzz-files
+
+fuzz-files: $(VENV)/.develop
+	$(BIN)/python tests/fuzz/readers.py --cases $${CASES:-60000} --seed $${SEED:-0} --keep output/fuzz
+	$(BIN)/python tests/fuzz/signals.py --kills 60 --terms 40
+
+# Atheris is no part of the development tools: it has no wheel for some Pythons.
+fuzz-readers: $(VENV)/.develop
+	$(BIN)/python tests/fuzz/atheris_readers.py -max_total_time=$${FUZZ_SECONDS:-600} -max_len=20000
 
 release-check:
 	PYTHON=$(PYTHON) .ci/release_check

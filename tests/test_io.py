@@ -124,9 +124,9 @@ def test_killed_at_any_moment_the_old_file_is_whole(tmp_path):
 
 def test_archives_round_trip_and_others_are_refused(tmp_path):
     path = save_archive(tmp_path / "a.npz", "thing", {"x": np.arange(3)}, {"word": "größer"})
-    arrays, record = load_archive(path, "thing")
-    assert arrays["x"].tolist() == [0, 1, 2]
-    assert record == {"word": "größer"}
+    saved = load_archive(path, "thing")
+    assert saved.array("x", 3, kinds="i").tolist() == [0, 1, 2]
+    assert saved.value("word", str) == "größer"
     with pytest.raises(InputError, match="thing"):
         load_archive(path, "map")
     path.write_bytes(path.read_bytes()[:100])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import secrets
@@ -11,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from finsler.errors import InputError
+from finsler._read import read_npz
+from finsler.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +30,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], 
     path = Path(path)
     folder, name = os.path.split(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into.")
+        raise FileNotFoundError(f"There is no folder {folder!r} to write {path.name!r} into.")
     _sweep(folder)
     temporary = os.path.join(folder, f"{_prefix()}{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
@@ -51,6 +53,11 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], 
         raise
     _sync_folder(folder)
     return path
+
+
+def utf8(text: str) -> bytes:
+    """Text as bytes; what UTF-8 cannot say, half of a surrogate pair, is written by its code."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _prefix() -> str:
@@ -110,25 +117,90 @@ def save_archive(
     return write_atomically(path, lambda file: (np.savez_compressed if compress else np.savez)(file, **named))
 
 
-def load_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def load_archive(path: str | os.PathLike[str], kind: str) -> Saved:
     """Read back what :func:`save_archive` wrote."""
-    import numpy as np
-
-    path = Path(path)
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_npz(path)
         record = json.loads(arrays.pop("json").tobytes().decode())
         found, version = record.pop("kind"), record.pop("format")
-    except FileNotFoundError:
+    except (OSError, MemoryError):
         raise
     except Exception as error:
         raise InputError(
             f"{str(path)!r} is not a file that finsler saved; maps are saved as .npz, with Embedding.save or "
             "finsler embed --out map.npz."
         ) from error
+    saved = Saved(path, kind, arrays, record)
     if found != kind:
-        raise InputError(f"{str(path)!r} holds a saved {found}, not a saved {kind}.")
-    if version > FORMAT:
-        raise InputError(f"{str(path)!r} was saved by a newer finsler (format {version}); please upgrade.")
-    return arrays, record
+        raise InputError(f"{str(path)!r} holds a saved {str(found)[:40]}, not a saved {kind}.")
+    if not isinstance(version, int) or version > FORMAT:
+        raise InputError(f"{str(path)!r} was saved by a newer finsler (format {version!r}); please upgrade.")
+    return saved
+
+
+class Saved:
+    """What a file that finsler saved holds, asked for by name and checked as an input is: files get damaged or edited."""
+
+    def __init__(self, path: Any, kind: str, arrays: dict[str, NDArray[Any]], record: dict[str, Any]):
+        self.path, self.kind, self.arrays, self.record = path, kind, arrays, record
+
+    def wrong(self, name: str, why: str) -> InputError:
+        """Error about a part of the file."""
+        return InputError(f"{str(self.path)!r} is not a sound saved {self.kind}: {name} {why}.")
+
+    def array(
+        self, name: str, *shape: int | None, kinds: str = "f", least: float | None = None, nan: bool = False
+    ) -> NDArray[Any]:
+        """Array of numbers of this shape, in which None is any length; finite, or NaN where ``nan`` allows."""
+        import numpy as np
+
+        found = self.arrays.get(name)
+        if found is None:
+            raise self.wrong(name, "is not there")
+        if found.dtype.kind not in kinds:
+            raise self.wrong(name, f"is of type {found.dtype}")
+        if found.ndim != len(shape) or any(
+            n not in (None, m) for n, m in zip(shape, found.shape, strict=True)
+        ):
+            raise self.wrong(name, f"has the shape {found.shape}")
+        if not (np.isnan(found) | np.isfinite(found) if nan else np.isfinite(found)).all():
+            raise self.wrong(name, "is not finite")
+        if least is not None and (found < least).any():
+            raise self.wrong(name, f"is less than {least:g}")
+        return found.astype(found.dtype.newbyteorder("="), copy=False)
+
+    def value(self, name: str, *kinds: type, record: Any = None) -> Any:
+        """Entry of the record, which must be of one of these types; a float also of int, and finite."""
+        found = (self.record if record is None else record).get(name)
+        if type(found) is int and float in kinds and int not in kinds:
+            found = float(found) if abs(found) < 2**1000 else found
+        if type(found) not in kinds:
+            raise self.wrong(name, f"is {one_line(repr(found))[:40]}")
+        if isinstance(found, float) and not math.isfinite(found):
+            raise self.wrong(name, f"is {found}")
+        return found
+
+    def labels(self, n: int) -> list[Any] | None:
+        """Labels of ``n`` points, or None."""
+        found = self.value("labels", list, type(None))
+        if found is not None and len(found) != n:
+            raise self.wrong("labels", f"has {len(found)} entries for {n} points")
+        if not all(isinstance(label, str | int | float | bool | None) for label in found or ()):
+            raise self.wrong("labels", "holds what is no label")
+        return found
+
+    def pairs(self, n: int) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
+        """Dissimilarities of ``n`` points and their weights, if they were kept; without a weight they may be anything."""
+        import numpy as np
+
+        if "data_matrix" not in self.arrays:
+            return None
+        weights = self.array("data_weights", n, n, least=0) if "data_weights" in self.arrays else None
+        matrix = self.arrays["data_matrix"]
+        if matrix.shape != (n, n) or matrix.dtype.kind != "f":
+            raise self.wrong("data_matrix", f"has the shape {matrix.shape} and the type {matrix.dtype}")
+        counts = ~np.eye(n, dtype=bool)
+        values = matrix[counts if weights is None else counts & (weights > 0)]
+        if not np.isfinite(values).all() or (weights is None and (values < 0).any()):
+            raise self.wrong("data_matrix", "holds what is no dissimilarity")
+        return matrix.astype(matrix.dtype.newbyteorder("="), copy=False), weights

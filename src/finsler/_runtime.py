@@ -13,7 +13,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
@@ -29,6 +29,9 @@ from finsler.errors import InputError, InputTypeError, MissingExtraError
 
 T = TypeVar("T")
 
+THREAD = (
+    2**28
+)  # bytes of address space that a thread may take; where it gets none, the C library ends the process
 NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
 
 _pool: ThreadPoolExecutor | None = None
@@ -76,13 +79,16 @@ def map_blocks(
     global _pool
     blocks = [(b, int(edges[b]), int(edges[b + 1])) for b in range(len(edges) - 1)]
     threads = min(thread_count(n_jobs), len(blocks)) if len(blocks) > 1 else 1
+    if threads > 1 and (left := _left_in_address_space(Path("/"))) is not None:
+        threads = min(threads, 1 + left // THREAD)
     if threads <= 1:
         return [task(*block) for block in blocks]
     with _pool_lock:
         if _pool is None:
             _pool = ThreadPoolExecutor(max_workers=max(cpu_count(), 32), thread_name_prefix="finsler")
         pool = _pool
-    results: list[Any] = [None] * len(blocks)
+    missing = object()
+    results: list[Any] = [missing] * len(blocks)
     pending = iter(blocks)
     take = Lock()
 
@@ -94,16 +100,31 @@ def map_blocks(
                 return
             results[block[0]] = task(*block)
 
-    helpers = [pool.submit(work) for _ in range(threads - 1)]
+    helpers: list[Future[None]] = []
+    try:
+        for _ in range(threads - 1):
+            helpers.append(pool.submit(work))
+    except RuntimeError:  # a limit of memory or processes allows no more threads: those that are there do it
+        _give_up(pool)
     try:
         work()
     finally:
         with take:
             pending = iter(())
         wait(helpers)
+        if pool is not _pool:  # what it took before it was given up
+            pool.shutdown(wait=True)
     for helper in helpers:
-        helper.result()
-    return results
+        if not helper.cancelled():
+            helper.result()
+    return [task(*b) if found is missing else found for b, found in zip(blocks, results, strict=True)]
+
+
+def _give_up(pool: ThreadPoolExecutor) -> None:
+    global _pool
+    with _pool_lock:
+        _pool = None if _pool is pool else _pool
+    pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
@@ -163,8 +184,9 @@ def _left_in_address_space(root: Path) -> int | None:
     except ImportError:  # Windows
         return None
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    used = _numbers(root / "proc/self/status").get("VmSize:", 0) * 1024
-    return None if most == resource.RLIM_INFINITY else max(0, most - used)
+    if most == resource.RLIM_INFINITY:
+        return None
+    return max(0, most - _numbers(root / "proc/self/status").get("VmSize:", 0) * 1024)
 
 
 def _text(path: Path) -> str:

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
-from finsler.data.labels import LabelIndex, check_columns, plain_label
+from finsler.data.labels import LabelIndex, check_columns, plain_label, saved_label
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
-from finsler.errors import InputError, InputTypeError, MissingExtraError
-from finsler.geometry.pairs import AsymmetryShown, SampledScores
+from finsler.errors import InputError, MissingExtraError, one_line
+from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
 from finsler.geometry.randers import randers_distances
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from finsler.solvers.placement import Placement
     from finsler.solvers.solution import Solution
-    from finsler.solvers.start import AlphaSource
 
 Array = NDArray[np.floating[Any]]
 
@@ -391,7 +390,7 @@ class Embedding:
             arrays,
             {
                 **record,
-                "labels": None if self.labels is None else [_saved_label(label) for label in self.labels],
+                "labels": None if self.labels is None else [saved_label(label) for label in self.labels],
                 "provenance": {**facts, "left_out": [str(label) for label in self.provenance.left_out]},
                 "shown": None if shown is None else shown._asdict(),
                 "held_out": None if self.held_out is None else self.held_out.to_dict(),
@@ -409,25 +408,38 @@ class Embedding:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
-        """Read a map that :meth:`save` wrote."""
-        arrays, record = load_archive(path, "embedding")
-        matrix, weights = arrays.pop("data_matrix", None), arrays.pop("data_weights", None)
-        record["provenance"] = facts = Provenance.from_dict(record.get("provenance", {}))
-        data = None if matrix is None else Dissimilarities(matrix, weights, record.get("labels"), facts)
-        shown, held_out = record.get("shown"), record.get("held_out")
-        record["shown"] = None if shown is None else AsymmetryShown(**shown)
-        record["held_out"] = None if held_out is None else SampledScores.from_dict(held_out)
-        fields: dict[str, Any] = {**arrays, **record, "data": data}
+        """Read a map that :meth:`save` wrote. What it holds is checked as an input is."""
+        saved = load_archive(path, "embedding")
+        coordinates = saved.array("coordinates", None, None)
+        n, m = coordinates.shape
+        drift = saved.array("drift", m, least=0)
+        if not n or not m or drift[:-1].any() or drift[-1] >= 1:
+            raise saved.wrong("drift", f"is {drift.tolist()} for {n} points in {m} dimensions")
+        labels = saved.labels(n)
         try:
-            return cls(**fields)
-        except TypeError as error:
-            raise InputError(f"{str(path)!r} is not a complete saved map ({error}).") from error
-
-
-def _saved_label(label: Any) -> Any:
-    label = plain_label(label)
-    if label is None or isinstance(label, (str, int, float, bool)):
-        return label
-    raise InputTypeError(
-        f"Label {label!r} of type {type(label).__name__} cannot be saved; use strings or numbers as labels."
-    )
+            facts = Provenance.from_dict(saved.record.get("provenance", {}))
+            shown, held_out = saved.record.get("shown"), saved.record.get("held_out")
+            shown = None if shown is None else from_saved(AsymmetryShown, shown)
+            held_out = None if held_out is None else SampledScores.from_dict(held_out)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise saved.wrong(
+                "provenance or score", f"is not what it was ({one_line(str(error))[:80]})"
+            ) from error
+        misfit = saved.array("misfit", None, least=0) if "misfit" in saved.arrays else None
+        if misfit is not None and len(misfit) > n:
+            raise saved.wrong("misfit", f"has {len(misfit)} entries for {n} points")
+        stress, share = (saved.value(name, float, type(None)) for name in ("stress", "normalized_stress"))
+        if (stress is None) != (share is None) or min(stress or 0.0, share or 0.0) < 0:
+            raise saved.wrong("stress", f"is {stress}, and normalized {share}")
+        source: Any = saved.value("alpha_source", str)
+        if source not in get_args(AlphaSource):
+            raise saved.wrong("alpha_source", f"is {source!r}")
+        kept = saved.pairs(n)
+        return cls(
+            coordinates, drift, labels,
+            stress=stress, normalized_stress=share,
+            stress_per_point=saved.array("stress_per_point", n, nan=True),
+            n_iter=saved.value("n_iter", int), status=saved.value("status", str), message=saved.value("message", str),
+            data=None if kept is None else Dissimilarities(*kept, labels, facts), provenance=facts, alpha_source=source, shown=shown,
+            held_out=held_out, misfit=misfit, data_dropped=saved.value("data_dropped", bool),
+        )  # fmt: skip

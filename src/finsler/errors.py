@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -26,6 +27,7 @@ class InputError(ValueError):
 
     def __init__(self, message: str, *, argument: str | None = None):
         self.argument = argument
+        message = one_line(message)  # labels and cells may hold anything
         super().__init__(
             message if argument is None or message.startswith(argument) else f"{argument} {message}"
         )
@@ -44,6 +46,26 @@ class UnknownLabelError(InputError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0])
+
+
+# What neither UTF-8 nor XML can say, and what would steer a terminal: control characters, and halves of pairs.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def printable(text: str) -> str:
+    r"""Show what cannot be written anywhere (control characters, halves of surrogate pairs) by its code.
+
+    Examples
+    --------
+    >>> print(printable("red: \x1b[31m, half a letter: \ud800"))
+    red: \x1b[31m, half a letter: \ud800
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    """Put a text on one line, fit to be printed."""
+    return printable(" ".join(text.split()))
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

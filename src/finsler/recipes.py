@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities
+from finsler.data.provenance import Provenance
+from finsler.data.similarities import with_facts
 from finsler.data.tables import read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice
@@ -94,13 +96,13 @@ def embed_matrix(
         # These may be larger than memory: the estimator finds out, and solves them where they are.
         return _relabeled(mds.fit(D, weights=weights).result_, labels)
     values: Any = D
+    facts = Provenance(kind="matrix")
     if path is not None:
         table = read_table(path, kind="matrix", encoding=encoding)
-        values, labels = table.values, table.labels if labels is None else labels
+        values, labels, facts = table.values, table.labels if labels is None else labels, table.provenance
     data = as_dissimilarities(values, weights, labels=labels, missing=missing)
     if data is not values:  # else they say themselves where they come from
-        facts = data.provenance.having(kind="matrix", source=os.path.basename(path or ""))
-        data = replace(data, provenance=facts)
+        data = with_facts(data, facts)
     return mds.fit(data).result_
 
 

@@ -356,7 +356,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--json", "--kind", "edges"], "not a list of arcs"),
         (["embed", "small.csv", "--json", "--time-limit", "0"], "time-limit"),
         (["embed", "small.csv", "--json", "--encoding", "klingon"], "not text in KLINGON"),
-        (["embed", "old.npz", "--json"], "it is a saved map"),
+        (["embed", "old.npz", "--json"], "is a saved map"),
         (["report", "small.csv", "--hops"], "--hops: goes with edges"),
         (["report", "edges.txt", "--unreachable", "mask"], "does not go with a report of edges"),
         (["embed"], "Missing argument 'FILE'. Try 'finsler embed --help'."),

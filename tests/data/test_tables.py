@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finsler import embed_graph, embed_matrix
+from finsler._read import read_bytes
 from finsler.data import readers
+from finsler.data.point_tables import read_new_rows
 from finsler.data.readers import fast_text
 from finsler.data.tables import parse_where, read_table, rows_where
 from finsler.errors import InputError
@@ -149,18 +151,19 @@ def test_unknown_suffixes(tmp_path):
         read_table(tmp_path / "a.xyz")
     assert read_table(tmp_path / "a.xyz", "edges").values.tolist() == [1]
     (tmp_path / "a.mtx").write_text("%%\n")
-    with pytest.raises(InputError, match=r"a\.mtx cannot be read as \.mtx"):
+    with pytest.raises(InputError, match=r"a\.mtx: the first line"):
         read_table(tmp_path / "a.mtx")
 
 
 def test_a_format_is_a_line_in_the_table_of_formats(tmp_path, monkeypatch):
     """A reader that is added there serves recipes, commands and messages."""
 
-    def read_numbers(file):
-        return readers.Matrix(np.array([[float(x) for x in line.split()] for line in file]), ["a", "b"])
+    def read_numbers(path):
+        lines = read_bytes(path).splitlines()
+        return readers.Matrix(np.array([[float(x) for x in line.split()] for line in lines]), ["a", "b"])
 
-    def read_ring(file):
-        n = int(file.read())
+    def read_ring(path):
+        n = int(read_bytes(path))
         return readers.GraphFile({"src": np.arange(n), "dst": (np.arange(n) + 1) % n, "n_nodes": n})
 
     monkeypatch.setitem(readers.FORMATS, ".nums", read_numbers)
@@ -223,3 +226,52 @@ def test_matrices_survive(labels, delimiter, quickly, random):
         fast_text.LOADED = old
     assert (found.kind, found.labels) == ("matrix", labels)
     np.testing.assert_array_equal(found.values, values)
+
+
+HASHED = {
+    "pairs": "from,to,minutes\na,b,1\n#python,b,2\n b,a,3\n%c,a,1\n",
+    "edges": "a,b,1\n#python,b,2\nb,a,3\n%c,a,1\n",
+    "points": "name,x,y,u,v\na,0,0,1,1\n  #b,0,1,1,1\nc,1,1,0,0\n%d,1,1,1,1\n",
+}
+
+
+@pytest.mark.parametrize("kind", ["pairs", "edges", "points"])
+def test_rows_that_look_like_comments_are_counted(kind):
+    """They were skipped without a word: a label may begin so."""
+    table = read_table(io.BytesIO(HASHED[kind].encode()), kind)
+    assert table.provenance.n_comments == 2
+    assert "2 rows below the first" in table.describe()
+    assert "2 rows below the first" in " ".join(table.provenance.sentences())
+    quoted = (
+        HASHED[kind]
+        .replace("#python", '"#python"')
+        .replace("%c", '"%c"')
+        .replace("  #b", '"#b"')
+        .replace("%d", '"%d"')
+    )
+    assert read_table(io.BytesIO(quoted.encode()), kind).provenance.n_comments == 0
+
+
+def test_comments_above_the_table_are_comments(tmp_path):
+    text = "# made by hand\n% in 2020\na,b,1\nb,a,2\n"
+    assert read_table(io.BytesIO(text.encode()), "pairs").provenance.n_comments == 0
+
+
+@pytest.mark.parametrize("entry", ["embed_matrix", "embed_graph", "embed_pairs"])
+def test_the_count_of_skipped_rows_stays_with_the_map(entry, tmp_path):
+    import finsler
+
+    rows = "a,b,1\nb,a,2\n#x,a,3\nb,c,1\nc,a,2\nc,b,4\na,c,3\n"
+    path = tmp_path / "table.csv"
+    path.write_text(",A,B\nA,0,1\n# B\nB,2,0\n" if entry == "embed_matrix" else rows)
+    found = getattr(finsler, entry)(path, alpha=0.1)
+    assert found.provenance.n_comments == 1
+    found.save(tmp_path / "map.npz")
+    assert finsler.Embedding.load(tmp_path / "map.npz").provenance == found.provenance
+
+
+def test_skipped_rows_of_tables_about_points_are_said():
+    table = io.BytesIO(b"new,A,B\nQ,2,1\n#R,3,1\n")
+    with pytest.warns(UserWarning, match="stdin: 1 row below"):
+        rows = read_new_rows(table, None, ["A", "B"], 2)
+    assert rows.labels == ["Q"]

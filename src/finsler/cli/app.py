@@ -18,7 +18,8 @@ from typer.core import TyperCommand, TyperGroup
 import finsler
 from finsler.cli import datasets, embed, inference, learn, main, maps, report
 from finsler.cli.options import examples
-from finsler.cli.output import MENDABLE, explain, one_line, say, warnings_in_lines
+from finsler.cli.output import MENDABLE, explain, say, warnings_in_lines
+from finsler.errors import one_line
 
 # click's own exceptions; newer typers carry their own copy of click, so they are found from here.
 ClickException: Any = typer.BadParameter.__mro__[2]
@@ -29,6 +30,8 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        if hasattr(sys.stdout, "reconfigure"):  # labels may hold what the terminal cannot show
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with warnings_in_lines():
                 return super().invoke(ctx)

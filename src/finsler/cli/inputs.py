@@ -20,7 +20,7 @@ from finsler.data.labels import LabelIndex
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities, place_codes
 from finsler.data.point_tables import read_attributes, read_weights
-from finsler.data.similarities import from_similarities
+from finsler.data.similarities import from_similarities, with_facts
 from finsler.data.tables import Table
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice
@@ -28,7 +28,7 @@ from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
-from finsler.recipes import embed_graph, embed_points
+from finsler.recipes import embed_graph, embed_matrix, embed_points
 from finsler.solvers.options import MapOptions
 
 Options = Mapping[str, Any]
@@ -107,7 +107,7 @@ def _matrix_distances(table: Table, options: Options) -> Dissimilarities:
         return from_similarities(values, weights=W, labels=table.labels, facts=table.provenance, **given)
     given = chosen(options, "missing", "diagonal")
     data = as_dissimilarities(values, W, labels=table.labels, name=table.name, **given)
-    return replace(data, provenance=data.provenance.having(source=table.name, kind="matrix"))
+    return with_facts(data, table.provenance)
 
 
 def _point_distances(table: Table, options: Options) -> Dissimilarities:
@@ -117,6 +117,7 @@ def _point_distances(table: Table, options: Options) -> Dissimilarities:
         "unreachable", given.get("unreachable", "raise"), ("raise", "largest")
     )  # pieces have no common frame
     data = geodesic_distances(np.asarray(table.values), **field, **given)
+    data = replace(data, provenance=data.provenance.having(n_comments=table.provenance.n_comments))
     if table.labels is None:
         return data
     kept = range(len(table.labels)) if data.labels is None else data.labels
@@ -138,6 +139,13 @@ def find_map(table: Table, options: Options) -> Embedding:
         if table.kind == "points":  # sheets hardly determine alpha
             usual = signature(embed_points).parameters
             solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
+        if isinstance(table.values, np.memmap) and not {"weights", "weighting", *COUNTS} & {*options} - {
+            "missing"
+        }:
+            found = embed_matrix(
+                table.values, **chosen(options, "missing"), **solving
+            )  # in memory only if it fits
+            return replace(found, provenance=found.provenance.having(source=table.name, kind="matrix"))
         return FinslerMDS(**solving).fit(measure(table, options)).result_
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from finsler._io import write_atomically
-from finsler.errors import InputError, MissingExtraError
+from finsler._io import utf8, write_atomically
+from finsler.errors import InputError, MissingExtraError, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,11 +55,11 @@ def plan(
     if not outs and not json:
         raise InputError(f"say where to write: a file that ends in {' '.join(known)}, or -.", argument="out")
     targets: list[Target] = []
-    seen: set[Path | None] = set()
-    read = {Path(name).resolve() for name in inputs if name not in (None, "-")}
+    seen: set[str | None] = set()
+    read = {os.path.realpath(name) for name in inputs if name is not None and name != "-"}
     for out in outs or []:
         path = None if out == "-" else Path(out)
-        if (key := path and path.resolve()) in seen:
+        if (key := None if path is None else os.path.realpath(path)) in seen:
             raise InputError(f"{out} is given twice; give each output once.", argument="out")
         seen.add(key)
         if path is None and json:
@@ -70,7 +70,7 @@ def plan(
     return sorted(targets, key=lambda target: target.path is None)  # stdout last: a pipe may break
 
 
-def _check_path(path: Path, *, force: bool, read: set[Path], known: Sequence[str]) -> None:
+def _check_path(path: Path, *, force: bool, read: set[str], known: Sequence[str]) -> None:
     suffix = path.suffix.lower()
     checks = {
         f"the suffix {suffix or '(none)'} is not known; known are {' '.join(known)}, and - for CSV on stdout.": (
@@ -78,8 +78,8 @@ def _check_path(path: Path, *, force: bool, read: set[Path], known: Sequence[str
         ),
         "it is a folder; name a file.": path.is_dir(),
         f"there is no folder {path.parent}; make it first.": not path.parent.is_dir(),
-        "it is a file that is read.": path.resolve() in read,
-        "it exists already; --force replaces it.": path.exists() and not force,
+        "it is a file that is read.": os.path.realpath(path) in read,
+        "it exists already; --force replaces it.": os.path.lexists(path) and not force,
         f"the folder {path.parent} cannot be written to.": not os.access(path.parent, os.W_OK),
         f"it needs {_NEEDS.get(suffix)}: pip install 'finsler[plot]'": not available(suffix),
     }
@@ -230,10 +230,10 @@ def write_text(path: Path | None, text: str) -> None:
     """Write text to a file, whole or not at all, or to stdout if there is no path."""
     if path is None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())  # UTF-8 with plain line ends, as in files
+        sys.stdout.buffer.write(utf8(text))  # UTF-8 with plain line ends, as in files
         sys.stdout.buffer.flush()
         return
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_atomically(path, lambda file: file.write(utf8(text)))
 
 
 # What the command line says when something is wrong: one line for what the user can mend, a traceback for bugs.
@@ -262,11 +262,6 @@ def explain(error: BaseException, options: Mapping[str, str] | None = None) -> s
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     return one_line(text)
-
-
-def one_line(text: str) -> str:
-    """Put a text on one line."""
-    return " ".join(text.split())
 
 
 def say(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.errors import InputError, UnknownLabelError
+from finsler.errors import InputError, InputTypeError, UnknownLabelError
 
 MANY = 20_000  # labels, beyond which only those with the same first letter are looked through for a likeness
 
@@ -18,6 +18,16 @@ MANY = 20_000  # labels, beyond which only those with the same first letter are 
 def plain_label(label: Any) -> Any:
     """Label as a plain Python object, so that 3 and numpy's 3 name the same point."""
     return label.item() if isinstance(label, np.generic) else label
+
+
+def saved_label(label: Any) -> Any:
+    """Label as JSON can keep it; others are refused."""
+    label = plain_label(label)
+    if isinstance(label, str | int | float | bool | None):
+        return label
+    raise InputTypeError(
+        f"Label {label!r} of type {type(label).__name__} cannot be saved; use strings or numbers as labels."
+    )
 
 
 def suggestion(name: Any, known: Iterable[Any]) -> str:

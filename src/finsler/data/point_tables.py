@@ -6,7 +6,7 @@ Rows and columns are found by the labels of the points, and only without labels 
 from __future__ import annotations
 
 import os
-import zipfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -14,10 +14,12 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._read import guarded, read_npy, read_npz
 from finsler.data.columns import LABELS
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import check_weight_rows
-from finsler.data.readers.text import is_number, read_text, require_file
+from finsler.data.provenance import Provenance, listed
+from finsler.data.readers.text import Text, is_number, read_text
 from finsler.data.tables import attribute, check_labels, read_table
 from finsler.errors import InputError
 
@@ -42,7 +44,7 @@ def read_attributes(
     """
     text = read_text(source, encoding)
     header = text.head[0][1]
-    rows = list(text.body(header=True))
+    rows = _rows(text, header=True)
     names = [name.lower() for name in header]
     key = next((names.index(name) for name in LABELS if name in names), 0)
     if labels is not None:
@@ -58,6 +60,13 @@ def read_attributes(
     }
 
 
+def _rows(text: Text, header: bool) -> list[tuple[int, list[str]]]:
+    """Rows below the header, with their lines; a warning counts those that were skipped."""
+    for said in Provenance(n_comments=text.n_comments).skipped():
+        warnings.warn(f"{text.name}: {said}", UserWarning, stacklevel=4)
+    return list(text.body(header))
+
+
 def read_features(
     source: str | os.PathLike[str], labels: Sequence[Any] | None, n: int, *, encoding: str | None = None
 ) -> Any:
@@ -68,14 +77,15 @@ def read_features(
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix in (".npy", ".npz"):
-        require_file(path)
-        from scipy.sparse import load_npz
+        if suffix == ".npy":
+            return read_npy(path, kinds="biuf")
+        from finsler.data.readers.sparse import sparse_of
 
-        try:
-            with path.open("rb") as file:
-                return np.load(file, allow_pickle=False) if suffix == ".npy" else load_npz(file)
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path.name} cannot be read as {suffix}: {error}") from error
+        with guarded(path, suffix):
+            arrays = read_npz(path)
+            if not {"format", "shape", "data"} <= set(arrays):
+                raise InputError(f"a sparse matrix that scipy saved was expected; found {listed([*arrays])}.")
+            return sparse_of(arrays)
     table = read_attributes(path, labels, n, encoding=encoding)
     for name, column in table.items():
         if column.dtype.kind not in "fiub":
@@ -163,7 +173,7 @@ def _new_rows(source: Source, points: LabelIndex, encoding: str | None) -> tuple
             f"{text.name}: {text.width} columns without names, where the map has {n} points; name the columns by "
             "the labels of the map."
         )
-    rows = list(text.body(header))
+    rows = _rows(text, header)
     if not rows or not columns.size:
         raise InputError(f"{text.name} holds no points.")
     values = np.full((len(rows), n), np.nan)
@@ -185,12 +195,12 @@ def read_label_pairs(
     if text.width < 2:
         raise InputError(f"{text.name}: pairs need two columns, from and to.")
     top = text.head[0][1]
-    header = points.find_text(top[0]) is None and points.find_text(top[1]) is None
+    header = not any(points.find_text(cell) is not None for cell in top[:2])
 
     def label(cell: str) -> Any:
         return points.label(points.from_text(cell, text.name))
 
-    found = [(label(cells[0]), label(cells[1])) for _, cells in text.body(header)]
+    found = [(label(cells[0]), label(cells[1])) for _, cells in _rows(text, header)]
     if not found:
         raise InputError(f"{text.name} holds no pairs.")
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 SHOWN = 5  # labels that a sentence names
@@ -37,6 +37,8 @@ class Provenance:
     n_pivots: int = 0  #: Pivots of a sparse map.
     backend: str = ""  #: Where the pairs were, if not in memory: "memmap" or "dask".
     n_panels: int = 0  #: Panels of rows in which they were read there.
+    n_comments: int = 0  #: Rows of a text below its first that look like comments, skipped.
+    n_graphs_skipped: int = 0  #: Further and nested graphs of a file, skipped.
     remarks: tuple[str, ...] = ()  #: Whatever else the user should know, in words.
 
     @property
@@ -51,9 +53,21 @@ class Provenance:
                 changes[name] = (*getattr(self, name), *changes[name])
         return replace(self, **changes)
 
+    def skipped(self) -> list[str]:
+        """Say in words what of the file was not read."""
+        said = []
+        if self.n_comments:
+            said.append(
+                f"{count(self.n_comments, 'row')} below the first began with # or %: skipped as comments; put labels that "
+                "begin so in quotes."
+            )
+        if self.n_graphs_skipped:
+            said.append(f"{count(self.n_graphs_skipped, 'further or nested graph')} of the file skipped.")
+        return said
+
     def sentences(self) -> list[str]:
         """Say in words what a reader of the map should know."""
-        said: list[str] = []
+        said = self.skipped()
         if "value" in self.columns:
             said.append(f"The values are those of {self.columns['value']}.")
         if self.counts_arcs:
@@ -88,11 +102,15 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Provenance:
-        """Make the facts again from what :meth:`to_dict` gave."""
-        known = {f.name for f in fields(cls)}
+        """Make the facts again from what :meth:`to_dict` gave; a fact of another type is a ``TypeError``."""
+        usual = cls()
         kept: dict[str, Any] = {
-            name: tuple(v) if isinstance(v, list) else v for name, v in record.items() if name in known
+            name: tuple(v) if isinstance(v, list) else v for name, v in record.items() if hasattr(usual, name)
         }
+        for name, value in kept.items():
+            words = value.values() if isinstance(value, dict) else value if name == "remarks" else ()
+            if type(value) is not type(getattr(usual, name)) or not all(isinstance(w, str) for w in words):
+                raise TypeError(f"{name} is {value!r}")
         return cls(**kept)
 
 

@@ -32,6 +32,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import drop_pages
 from finsler.data.columns import (
     TAKEN_FOR,
     MatrixLayout,
@@ -49,6 +50,8 @@ from finsler.data.readers.text import Text, is_number, number_share
 from finsler.errors import InputError, check_choice
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")
+
+ROWS = 256  # of a matrix that are looked at in one go
 
 Array = NDArray[Any]
 Where = dict[str, list[Any]]  # values that count by column
@@ -83,7 +86,8 @@ class Table:
             what = f"edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
         else:
             what = ways.get(self.kind, self._describe_pairs)() if self.content is None else "a graph"
-        remarks = self.provenance.remarks
+        facts = self.provenance if self.graph is None else self.graph.provenance
+        remarks = [*facts.skipped(), *facts.remarks]
         return " ".join([f"{self.name}: {what}{'.' * bool(remarks)}", *remarks])
 
     def _describe_pairs(self) -> str:
@@ -97,9 +101,10 @@ class Table:
     def _describe_matrix(self) -> str:
         assert self.values is not None
         n, width = self.values.shape
-        unknown = np.isnan(self.values)
-        np.fill_diagonal(unknown, False)
-        n_gaps = int(np.count_nonzero(unknown))
+        n_gaps = -int(np.isnan(np.diagonal(self.values)).sum())
+        for k in range(0, n, ROWS):  # it may be larger than memory
+            n_gaps += int(np.isnan(self.values[k : k + ROWS]).sum())
+            drop_pages(self.values)
         gaps = f", {count(n_gaps, 'value')} missing" if n_gaps else ""
         return f"a {n} x {width} matrix {'without' if self.labels is None else 'with'} labels{gaps}"
 
@@ -238,7 +243,8 @@ def _matrix(text: Text) -> Table:
         )
     if columns:
         check_labels(columns, text.name)
-    return Table("matrix", text.name, values, columns or None, provenance=Provenance(text.name, "matrix"))
+    facts = Provenance(text.name, "matrix", n_comments=text.n_comments)
+    return Table("matrix", text.name, values, columns or None, provenance=facts)
 
 
 def _long(
@@ -284,6 +290,7 @@ def _long(
     roles = {"source": i, "target": j, **({} if k is None else {"value": k})} if header else {}
     columns = {role: str(names[column]) for role, column in roles.items()}
     facts = Provenance(text.name, kind, columns, counts_arcs=values is None, remarks=tuple(remarks))
+    facts = facts.having(n_comments=text.n_comments)
     return Table(kind, text.name, values, source=source, target=target, provenance=facts)
 
 
@@ -358,7 +365,7 @@ def _points(text: Text) -> Table:
             header[k] or f"column {k + 1}": attribute(text, [*enumerate(cells)], k)
             for k, cells in zip(others, texts, strict=False)
         },
-        provenance=Provenance(text.name, "points"),
+        provenance=Provenance(text.name, "points", n_comments=text.n_comments),
     )
 
 

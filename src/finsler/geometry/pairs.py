@@ -9,10 +9,11 @@ NaN, infinite or a bound (negative) counts as unknown, too, and the diagonal is 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import frexp, sqrt
-from typing import Any, NamedTuple, TypeVar
+from math import frexp, isfinite, sqrt
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ from finsler.geometry.components import Linked, linked_components, reached
 
 Array = NDArray[Any]
 T = TypeVar("T")
+# Where alpha comes from: given by the user; fitted to the data; 0 because the data are symmetric, or because their
+# asymmetry runs in circles; fitted, but to pairs known one way only; fitted, but hardly determined.
+AlphaSource = Literal["given", "fitted", "symmetric", "cyclic", "one_way", "unclear"]
 Part = tuple[Array, Array, Array, Array, tuple[int, int, float, float]]
 
 BLOCK = 64  # rows that a thread takes at a time
@@ -57,6 +61,14 @@ def ratio_of_rows(top: Array, bottom: Array, n: int) -> Estimate:
 def one_minus(rest: Estimate) -> Estimate:
     """Estimate of what is left of 1."""
     return rest if rest.value is None else Estimate(1 - rest.value, rest.error)
+
+
+def from_saved(kind: Callable[..., T], record: Any) -> T:
+    """Estimate of this kind from what was saved of it: finite numbers, or None."""
+    for value in record.values():
+        if value is not None and (type(value) not in (int, float) or not isfinite(value)):
+            raise TypeError(f"found {value!r}")
+    return kind(**record)
 
 
 class AsymmetryShown(NamedTuple):
@@ -95,8 +107,9 @@ class SampledScores:
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> SampledScores:
         """Make the scores again from what :meth:`to_dict` gave."""
-        stress, sign = (Estimate(**record[name]) for name in ("normalized_stress", "sign_accuracy"))
-        return cls(record["n_sources"], stress, sign, AsymmetryShown(**record["asymmetry_shown"]))
+        stress, sign = (from_saved(Estimate, record[name]) for name in ("normalized_stress", "sign_accuracy"))
+        shown = from_saved(AsymmetryShown, record["asymmetry_shown"])
+        return cls(operator.index(record["n_sources"]), stress, sign, shown)
 
     def __str__(self) -> str:
         return (

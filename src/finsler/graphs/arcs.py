@@ -30,13 +30,25 @@ class Arcs(NamedTuple):
     directed: bool = True
     names: dict[str, str] | None = None  # of the columns or attributes, by their roles: source, target, value
     source: str = ""  # name of the file, or kind of the object
+    n_comments: int = 0  # rows of a text that look like comments, skipped
+    n_graphs_skipped: int = 0  # further and nested graphs of a file
 
 
 def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs from a networkx graph."""
-    nodes = list(graph)
-    position = {node: i for i, node in enumerate(nodes)}
     edges = [*iter(graph.edges(data=True))]  # list() would count them first
+    return attribute_arcs(list(graph), edges, graph.is_directed(), weight, labels)
+
+
+def attribute_arcs(
+    nodes: list[Any],
+    edges: list[tuple[Any, Any, Any]],
+    directed: bool,
+    weight: Any,
+    labels: Iterable[Hashable] | None,
+) -> Arcs:
+    """Arcs from edges (source, target, attributes) between nodes."""
+    position = {node: i for i, node in enumerate(nodes)}
     wanted = weight
     if weight == "auto":
         wanted = choose_attribute(Counter(chain.from_iterable(data for _, _, data in edges)), len(edges))
@@ -54,7 +66,7 @@ def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) ->
     rows = np.array([position[u] for u, _, _ in edges], dtype=np.int64)
     columns = np.array([position[v] for _, v, _ in edges], dtype=np.int64)
     names = nodes if labels is None else check_names(labels, len(nodes))
-    return Arcs(rows, columns, lengths, len(nodes), names, graph.is_directed(), _value(wanted))
+    return Arcs(rows, columns, lengths, len(nodes), names, directed, _value(wanted))
 
 
 def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:

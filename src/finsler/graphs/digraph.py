@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from finsler._runtime import require_memory
 from finsler.data.labels import LabelIndex
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, check_choice
@@ -303,6 +304,7 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         raise InputError("directed=True, but the graph is undirected; directed=None gives arcs both ways.")
     if arcs.n_nodes == 0:
         raise InputError("The graph has no nodes.")
+    require_nodes(arcs.n_nodes)
     labels = _unless_range(arcs.labels)
 
     def name(position: int) -> str:
@@ -355,8 +357,15 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         n_duplicates=int(again.size),
         aggregate=duplicates if again.size else "",
         n_self_loops=int(self_loops),
+        n_comments=arcs.n_comments,
+        n_graphs_skipped=arcs.n_graphs_skipped,
     )
     return Digraph(matrix, labels, facts)
+
+
+def require_nodes(n_nodes: int) -> None:
+    """Refuse so many nodes that an array of them does not fit, as a damaged file may claim."""
+    require_memory(64.0 * n_nodes, f"A graph of {n_nodes:,} nodes", "Number the nodes from 0, without gaps.")
 
 
 def check_matrix(matrix: Any, labels: Sequence[Any] | None) -> None:

@@ -13,12 +13,14 @@ from typing import IO, Any
 
 import numpy as np
 
+from finsler._read import guarded, require_file
+from finsler.data.provenance import listed
 from finsler.data.readers import require_known
-from finsler.data.readers.text import require_file
+from finsler.data.readers.graphml import GraphML
 from finsler.data.tables import Table, read_table
 from finsler.errors import InputError
-from finsler.graphs.arcs import Arcs, arcs_between, check_names, matrix_arcs, networkx_arcs
-from finsler.graphs.digraph import Digraph, assemble
+from finsler.graphs.arcs import Arcs, arcs_between, attribute_arcs, check_names, matrix_arcs
+from finsler.graphs.digraph import Digraph, assemble, require_nodes
 
 
 def open_file(
@@ -55,7 +57,7 @@ def read_graph(
     * ``.csv .tsv .txt .dat .edges .edgelist``: one arc per row: source, target and possibly length; see
       `finsler.data.tables`. Nodes are integers if all are written as integers (so ``007`` makes all of them text).
     * ``.mtx``: Matrix Market, general or symmetric, with values or pattern.
-    * ``.graphml``: needs networkx; nodes are named by their id.
+    * ``.graphml``: nodes are named by their id. Of several graphs the first is read, and ``provenance`` counts the others.
     * ``.npz``: a matrix of `scipy.sparse.save_npz`, or the arrays ``src``, ``dst`` (positions), ``n_nodes``
       and possibly ``weight`` and ``node_labels``. Nothing pickled is read.
 
@@ -99,32 +101,37 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, reading: di
     if kind is None:
         require_known(path)
     table = read_table(path, "edges", value=weight, **reading)
-    try:
+    with guarded(path, "a graph"):
         return table_arcs(table, weight, labels)
-    except InputError as error:
-        raise InputError(f"{table.name}: {error}") from error
 
 
 def table_arcs(table: Table, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs of a table of edges, or of a file that holds a graph, whose attribute `weight` holds the lengths."""
-    if table.content is not None:
-        arcs_of: Any = networkx_arcs if hasattr(table.content, "is_directed") else matrix_arcs
-        arcs_of = _array_arcs if isinstance(table.content, dict) else arcs_of
-        return arcs_of(table.content, weight, labels)._replace(source=table.name)
+    if isinstance(content := table.content, GraphML):
+        arcs = attribute_arcs(content.nodes, content.edges, content.directed, weight, labels)
+        return arcs._replace(source=table.name, n_graphs_skipped=content.n_skipped)
+    if content is not None:
+        arcs_of: Any = _array_arcs if isinstance(content, dict) else matrix_arcs
+        return arcs_of(content, weight, labels)._replace(source=table.name)
     source, target, names = np.asarray(table.source), np.asarray(table.target), check_names(labels)
     if names and source.dtype != object and {*map(str, source), *map(str, target)} <= {*names}:
         source, target = source.astype(str), target.astype(str)
     arcs = arcs_between(source, target, table.values, names)
-    return arcs._replace(names=table.provenance.columns, source=table.name)
+    facts = table.provenance
+    return arcs._replace(names=facts.columns, source=table.name, n_comments=facts.n_comments)
 
 
 def _array_arcs(arrays: dict[str, Any], weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs of arrays ``src`` and ``dst``, positions among ``n_nodes`` nodes, that may be named by ``node_labels``."""
-    n_nodes = int(arrays["n_nodes"])
+    count = np.asarray(arrays["n_nodes"])
+    if count.size != 1 or count.dtype.kind not in "iu" or count.item() < 0:
+        raise InputError(f"n_nodes must be a whole number; found {count.dtype} of shape {count.shape}.")
+    n_nodes = int(count.item())
+    require_nodes(n_nodes)
     if labels is None and "node_labels" in arrays:
-        labels = arrays["node_labels"]
+        labels = arrays["node_labels"].ravel()
     if weight not in ("auto", None) and weight not in arrays:
-        raise InputError(f"weight={weight!r} is not among its arrays {[*arrays]}.", argument="weight")
+        raise InputError(f"weight={weight!r} is not among its arrays {listed([*arrays])}.", argument="weight")
     lengths = arrays.get("weight" if weight == "auto" else weight)
     arcs = arcs_between(arrays["src"], arrays["dst"], lengths, range(n_nodes))
     return arcs._replace(labels=check_names(labels, n_nodes))

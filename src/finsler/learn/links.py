@@ -20,12 +20,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from finsler._io import load_archive, save_archive
+from finsler._io import Saved, load_archive, save_archive
 from finsler._runtime import thread_count
-from finsler.data.labels import LabelIndex, plain_label
+from finsler.data.labels import LabelIndex, saved_label
 from finsler.data.provenance import Provenance
 from finsler.embedding import Embedding
-from finsler.errors import InputError, InputTypeError, check_count
+from finsler.errors import InputError, InputTypeError, check_count, one_line
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.arc_set import Integers, simple_arcs
 from finsler.graphs.digraph import Digraph, as_digraph
@@ -315,10 +315,7 @@ class LinkPredictor(BaseEstimator):
         for k, model in enumerate(self._models):
             arrays |= {f"points{k}": model.points, f"radii{k}": model.radii}
             arrays[f"decoder{k}"] = np.array([model.alpha, model.radius, model.temperature])
-        labels = None if self.labels_ is None else [plain_label(label) for label in self.labels_]
-        for label in labels or []:
-            if not isinstance(label, str | int | float | bool | None):
-                raise InputTypeError(f"Label {label!r} cannot be saved; use strings or numbers as labels.")
+        labels = None if self.labels_ is None else [saved_label(label) for label in self.labels_]
         parameters = self.get_params()
         options = parameters.pop("options")
         record = {
@@ -337,20 +334,29 @@ class LinkPredictor(BaseEstimator):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LinkPredictor:
         """Read a fitted model that `save` wrote."""
-        arrays, record = load_archive(path, "link predictor")
+        saved = load_archive(path, "link predictor")
+        members = saved.value("members", int)
+        if not 0 < members <= len(saved.arrays):
+            raise saved.wrong("members", f"is {members}")
+        models = [_saved_member(saved, k) for k in range(members)]
+        n, m = models[0].points.shape
+        if any(model.points.shape != (n, m) for model in models):
+            raise saved.wrong("points", "differs in shape between the members")
+        known = saved.array("known", None, 2, kinds="iu", least=0)
+        if (known >= n).any():
+            raise saved.wrong("known", f"names a node beyond the {n}")
+        labels, history = saved.labels(n), saved.value("history", dict)
         try:
-            models = [
-                FittedModel(arrays[f"points{k}"], arrays[f"radii{k}"], *map(float, arrays[f"decoder{k}"]))
-                for k in range(record["members"])
-            ]
-            options = None if record["options"] is None else LinkOptions(**record["options"])
-            outcome = Outcome(models, *(record[key] for key in ("encoder", "scores", "history", "status")))
-            model = cls(**record["parameters"], options=options)
-            nodes = LabelIndex(record["labels"], len(models[0].points), "node")
-            facts = Provenance.from_dict(record["provenance"])
-            model._keep(outcome, nodes, arrays["known"], facts)
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{str(path)!r} is not a complete saved link predictor ({error}).") from error
+            options = saved.value("options", dict, type(None))
+            parameters = {**saved.value("parameters", dict), "n_components": m}
+            model = cls(**parameters, options=None if options is None else LinkOptions(**options))
+            model._settings()
+            facts = Provenance.from_dict(saved.value("provenance", dict))
+            scores = {str(name): float(score) for name, score in saved.value("scores", dict).items()}
+            words = (saved.value("encoder", str), scores, history, saved.value("status", str))
+            model._keep(Outcome(models, *words), LabelIndex(labels, n, "node"), known, facts)
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            raise saved.wrong("a parameter", f"is not what it was ({one_line(str(error))[:80]})") from error
         return model
 
     def _keep(self, outcome: Outcome, nodes: LabelIndex, known: Integers, facts: Provenance) -> None:
@@ -403,6 +409,16 @@ class LinkPredictor(BaseEstimator):
             needs = "checkpoint needs a random_state that is a number, or a resumed training would differ"
             raise InputError(f"{needs}; got {self.random_state!r}.")
         return int(check_random_state(self.random_state).randint(2**31))
+
+
+def _saved_member(saved: Saved, k: int) -> FittedModel:
+    """One model of a saved ensemble."""
+    points = saved.array(f"points{k}", None, None)
+    radii = saved.array(f"radii{k}", len(points), 2)
+    alpha, radius, temperature = saved.array(f"decoder{k}", 3).tolist()
+    if not points.size or not 0 <= alpha < 1 or not temperature > 0:
+        raise saved.wrong(f"decoder{k}", f"is {[alpha, radius, temperature]} for {len(points)} nodes")
+    return FittedModel(points, radii, alpha, radius, temperature)
 
 
 def _fingerprint(

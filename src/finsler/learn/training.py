@@ -20,6 +20,8 @@ before fitting::
 from __future__ import annotations
 
 import math
+import operator
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import write_atomically
+from finsler._runtime import require_memory
 from finsler.errors import InputError
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.model import LinkModel, Places, torch
@@ -181,10 +184,14 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
+            size = os.path.getsize(self.path)
+            require_memory(2.0 * size, f"The checkpoint {str(self.path)!r}", "Train a smaller model.")
             state: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
             version, fingerprint = state["format"], state["fingerprint"]
+        except (OSError, MemoryError):
+            raise
         except Exception as error:
-            raise InputError(f"{str(self.path)!r} is not a checkpoint of finsler, or is damaged.") from error
+            raise self.damaged() from error
         if version != CHECKPOINT_FORMAT:
             raise InputError(f"{str(self.path)!r} is of format {version}; this is {CHECKPOINT_FORMAT}.")
         if fingerprint != self.fingerprint:
@@ -193,6 +200,12 @@ class Checkpoint:
                 "another path, or remove it to start anew."
             )
         return state
+
+    def damaged(self) -> InputError:
+        """Error about a file that is no state to go on from."""
+        return InputError(
+            f"{str(self.path)!r} is not a checkpoint of finsler, or is damaged. Give another path, or remove it."
+        )
 
     def write(self, state: dict[str, Any]) -> None:
         """Replace the file, whole or not at all."""
@@ -350,11 +363,22 @@ class Trainer:
     def resume(self, checkpoint: Checkpoint | None) -> None:
         """Take up the state of a checkpoint, if there is one."""
         state = None if checkpoint is None else checkpoint.read()
-        if state is not None:
+        if checkpoint is None or state is None:
+            return
+        try:
+            if state["best"] is not None:
+                self.model.load_state_dict(state["best"])
             self.model.load_state_dict(state["model"])
             self.optimizer.load_state_dict(state["optimizer"])
-            self._best, self._epoch = state["best"], state["epoch"]
-            self.record = TrainingRecord(**state["record"])
+            self._best, self._epoch = state["best"], operator.index(state["epoch"])
+            self.record = record = TrainingRecord(**state["record"])
+            numbers = [record.best_epoch, record.best_score, *(entry["epoch"] for entry in record.history)]
+            if not all(isinstance(number, int | float) for number in numbers):
+                raise ValueError("its record is not one")
+            if not all(torch.isfinite(p).all() for p in self.model.parameters()):
+                raise ValueError("it holds numbers that are not finite")
+        except Exception as error:  # what PyTorch makes of a damaged state
+            raise checkpoint.damaged() from error
 
 
 def one_cycle(done: float) -> float:

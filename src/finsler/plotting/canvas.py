@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler.errors import InputError, InputTypeError, MissingExtraError
+from finsler.errors import InputError, InputTypeError, MissingExtraError, one_line, printable
 
 if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
@@ -62,12 +62,12 @@ def draw_quietly(ax: Any) -> None:
 
 def plain(text: Any) -> str:
     """Text that matplotlib shows as it is: a dollar sign does not start a formula."""
-    return str(text).replace("$", r"\$")
+    return printable(str(text)).replace("$", r"\$")
 
 
 def short(label: Any) -> str:
     """Label on one line, cut if it is very long."""
-    text = " ".join(str(label).split())
+    text = one_line(str(label))
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 

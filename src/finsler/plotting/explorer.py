@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._io import write_atomically
+from finsler._io import utf8, write_atomically
 from finsler.data.provenance import count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distance_blocks
@@ -103,7 +103,7 @@ def explore(
         "plotly": get_plotlyjs().replace("</script", "<\\/script"),
     }
     page = re.sub(r"\{\{(.+?)\}\}", lambda place: parts[place[1]], asset("page.html"))
-    return write_atomically(path, lambda file: file.write(page.encode("utf-8", "replace")))
+    return write_atomically(path, lambda file: file.write(utf8(page)))
 
 
 def _record(embedding: Embedding, columns: list[Column], start: int, title: str | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from finsler.data.labels import LabelIndex
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, printable
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, MISSING, QUIET, Coloring, coloring, colormap, in_order
 
@@ -91,7 +91,7 @@ def plot_map(
     _set_axes(ax, places, embedding)
     canvas.set_title(ax, _describe(embedding))
     if title is not None:
-        ax.set_title(title, fontsize=10)
+        ax.set_title(printable(str(title)), fontsize=10)
     if outside:
         remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
     _arrange(ax, embedding, places, named, unit_ball, bool(len(pairs)), "\n".join(filter(None, remarks)))

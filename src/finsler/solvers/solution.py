@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.geometry.pairs import AlphaSource
 from finsler.solvers.drift import upright
-from finsler.solvers.start import AlphaSource, identifiable
+from finsler.solvers.start import identifiable
 
 Array = NDArray[np.floating[Any]]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from finsler._runtime import map_blocks, require_memory, single_blas_thread
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.heights import gradient_heights
+from finsler.geometry.pairs import AlphaSource
 from finsler.geometry.stress import raw_stress
 from finsler.kernels.dense import squares_times
 from finsler.kernels.paths import dense_dijkstra, fill_from_landmarks
@@ -190,10 +191,6 @@ class DoublyCentered:
 
 
 # Which alpha to start from when none is given, and whether the data determine it.
-
-# Where alpha comes from: given by the user; fitted to the data; 0 because the data are symmetric, or because their
-# asymmetry runs in circles; fitted, but to pairs known one way only; fitted, but hardly determined.
-AlphaSource = Literal["given", "fitted", "symmetric", "cyclic", "one_way", "unclear"]
 
 # alpha counts as determined by the data if the stress of the closed form is more than this share above its least
 # value at an alpha halfway to 1.

@@ -7,11 +7,9 @@ parsed by pandas, polars or pyarrow (see `finsler.data.readers.fast_text`), all 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
 import re
-import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._read import read_bytes
 from finsler.data.readers import fast_text
 from finsler.data.readers.fast_text import MISSING
 from finsler.errors import InputError
@@ -71,6 +70,15 @@ class Text:
         return sum(any(map(str.strip, line.split(self.delimiter))) for line in lines) - self._address
 
     @cached_property
+    def n_comments(self) -> int:
+        """Number of lines below the first row that were skipped as comments: some may have been meant as rows."""
+        if self._grid is not None or not (b"#" in self.data or b"%" in self.data):
+            return 0
+        for _ in self.rows():
+            pass
+        return self._n_skipped
+
+    @cached_property
     def _grid(self) -> fast_text.Grid | None:
         return fast_text.find_grid(self.data, self.delimiter, self.width, self.head[0][0], LONGEST)
 
@@ -80,6 +88,7 @@ class Text:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Cells of each row that has any, without blanks around them, and the number of its (first) line."""
         start, at_start, skip = 0, True, self._address
+        self._n_skipped = 0
 
         def content() -> Iterator[str]:
             nonlocal start, at_start, skip
@@ -87,6 +96,7 @@ class Text:
                 if at_start:  # inside a quoted cell nothing is a comment
                     if not _holds_data(line) or skip:
                         skip &= not _holds_data(line)
+                        self._n_skipped += start > 0 and line.lstrip()[:1] in ("#", "%")
                         continue
                     start, at_start = number, False
                 yield _by_tabs(line) if self.delimiter == " " else line
@@ -190,16 +200,8 @@ def read_text(
     source: str | os.PathLike[str] | IO[bytes], encoding: str | None = None, delimiter: str | None = None
 ) -> Text:
     """Open a text file, packed by gzip or not, or what a binary file object holds."""
-    if isinstance(source, str | os.PathLike):
-        require_file(Path(source))
-        data, name = Path(source).read_bytes(), Path(source).name
-    else:
-        data, name = source.read(), "stdin"
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise InputError(f"{name} is not a whole gzip file: {error}.") from error
+    name = Path(source).name if isinstance(source, str | os.PathLike) else "stdin"
+    data = read_bytes(source)
     if not data[:4096].strip() and not data.strip():
         raise InputError(f"{name} is empty.")
     if b"\0" in data[:4096] and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and encoding is None:
@@ -223,16 +225,6 @@ def number_share(rows: Sequence[Sequence[str]]) -> float:
 def table_width(rows: Sequence[Sequence[str]]) -> int:
     """Most common number of cells."""
     return Counter(map(len, rows)).most_common(1)[0][0]
-
-
-def require_file(path: Path) -> None:
-    """Raise unless ``path`` is a file with something in it."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, not a file.")
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
-    if path.is_file() and not path.stat().st_size:
-        raise InputError(f"{path.name} is empty.")
 
 
 def _as_utf8(data: bytes, name: str, encoding: str | None) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._read import read_npy
 from finsler._runtime import (
     NEGLIGIBLE,
     Progress,
@@ -22,7 +23,7 @@ from finsler._runtime import (
 from finsler.data.matrix import MemmapDissimilarities, as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels
-from finsler.solvers.backends.memory import Backend
+from finsler.solvers.backends.memory import UNIFORM_COPIES, WEIGHTED_COPIES, Backend
 from finsler.solvers.backends.panels import LANDMARKS, PanelBackend
 from finsler.solvers.backends.passes import BLOCKS, ITERATED, PanelFunction, Panels
 
@@ -148,8 +149,6 @@ def memmap_backend(
 
 # Which data are solved where: in memory, panel by panel from a file, or on the workers of a Dask cluster.
 
-# Matrices of the size of D that the in-memory solver makes: without weights, and with weights or gaps.
-UNIFORM_COPIES, WEIGHTED_COPIES = 1, 5
 SHARE_OF_FREE = 0.8  # of the free memory, where the user sets no budget
 
 
@@ -163,12 +162,7 @@ def opened(values: Any) -> Any:
             f"{os.fspath(path)!r} is not the path of a .npy file. Write one with numpy.save, or read the file first; "
             "finsler.embed_matrix takes the path of a CSV file."
         )
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InputError(
-            f"{os.fspath(path)!r} is not a whole .npy file of numbers. Write it again with numpy.save."
-        ) from error
+    return read_npy(path, mapped=True, kinds="biuf")
 
 
 def is_dask_array(values: Any) -> bool:

@@ -35,6 +35,10 @@ from finsler.solvers.start import (
 Array = NDArray[np.floating[Any]]
 
 
+# Matrices of the size of D that the in-memory solver makes: without weights, and with weights or gaps.
+UNIFORM_COPIES, WEIGHTED_COPIES = 1, 5
+
+
 class Backend(ABC):
     """A dense problem, wherever its pairs are."""
 
@@ -91,6 +95,9 @@ class MemoryBackend(Backend):
         data.require_connected()
         self.data, self.labels, self.provenance = data, data.labels, data.provenance
         self.n_points, self.weighted, self.n_jobs = data.n_points, data.weights is not None, n_jobs
+        copies = WEIGHTED_COPIES if self.weighted else UNIFORM_COPIES
+        need, n = copies * data.matrix.itemsize * float(self.n_points) ** 2, self.n_points
+        require_memory(need, f"Working copies of the pairs of {n} points", "Use float32, or fewer points.")
         self._parts = None if self.weighted else split(data.matrix, n_jobs)
         self.total = total_square(data.matrix, data.weights) if self._parts is None else self._parts.total
 
@@ -129,10 +136,8 @@ class MemoryBackend(Backend):
         """Stress with a given drift, or with one that is fitted."""
         if self._parts is not None:
             return UniformProblem(MemoryPanels((self._parts.S,), 1.0, self.n_jobs), self._parts, fixed_drift)
-        D, weights, n = self.data.matrix, self.data.weights, self.n_points
+        D, weights = self.data.matrix, self.data.weights
         assert weights is not None
-        need = f"Working copies of D and the weights for {n} points"
-        require_memory(4.0 * D.itemsize * n * n, need, "Use float32, or fewer points.")
         # In units of the largest: weights of any magnitude give the same map.
         unit = float(np.max(weights, initial=0.0)) or 1.0
         W = np.divide(weights, unit, dtype=float).astype(D.dtype)

@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
 from finsler.errors import InputError
-from finsler.solvers.start import AlphaSource
+from finsler.geometry.pairs import AlphaSource
 
 Array = NDArray[Any]
 
@@ -52,20 +52,27 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            arrays, record = load_archive(self.path, "checkpoint")
-        except ValueError as error:
+            saved = load_archive(self.path, "checkpoint")
+            problem = saved.value("problem", dict)
+            omega = saved.array("omega", None)
+            source: Any = saved.value("alpha_source", str)
+            if source not in get_args(AlphaSource) or not omega @ omega < 1:
+                raise saved.wrong("omega", "is no drift")
+            X = saved.array("coordinates", problem.get("n_points"), len(omega))
+            history = saved.array("history", None, least=0).tolist()
+            state = State(X, omega, history, saved.value("n_passes", int), source)
+        except InputError as error:
             raise InputError(
                 f"checkpoint {str(self.path)!r} is not the state of a run, or is damaged. Give another path, or remove the "
                 "file to start anew."
             ) from error
         for name, value in self.problem.items():
-            if record["problem"].get(name) != value:
+            if problem.get(name) != value:
                 raise InputError(
-                    f"checkpoint {str(self.path)!r} is of another run: its {name} is {record['problem'].get(name)!r}, here "
+                    f"checkpoint {str(self.path)!r} is of another run: its {name} is {problem.get(name)!r}, here "
                     f"it is {value!r}. Give another path, or remove the file to start anew."
                 )
-        X, omega, history = (arrays[name] for name in ("coordinates", "omega", "history"))
-        return State(X, omega, history.tolist(), record["n_passes"], record["alpha_source"])
+        return state
 
     def save(self, state: State) -> None:
         """Write the state, unless the last one was written a short while ago."""

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._read import read_npz
 from finsler._runtime import map_blocks
 from finsler.errors import InputError, InputTypeError
 from finsler.graphs.digraph import ArcArrays, Digraph
@@ -293,7 +294,7 @@ class PairStream:
 
         def read() -> Iterator[Any]:
             for file in files:
-                arrays = _arrays_of(file)
+                arrays = read_npz(file, ("i", "j", "D", "w"), kinds="biuf")
                 lost = [name for name in ("i", "j", "D") if name not in arrays]
                 if lost:
                     raise InputError(f"{str(file)!r} has no array {lost[0]!r}; it needs i, j and D.")
@@ -336,16 +337,3 @@ class PairStream:
         if not use.all():
             i, j, D, w = i[use], j[use], D[use], w[use]
         return i.astype(np.int64), j.astype(np.int64), D, w
-
-
-def _arrays_of(file: Path) -> dict[str, Array]:
-    """Arrays of an npz file that may hold pairs."""
-    try:
-        with open(file, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in ("i", "j", "D", "w") if name in arrays.files}
-    except FileNotFoundError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{str(file)!r} is not an npz file of numbers; write one with numpy.savez(file, i=..., j=..., D=..., w=...)."
-        ) from error

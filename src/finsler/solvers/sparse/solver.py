@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
-from finsler.geometry.pairs import SampledScores
+from finsler.geometry.pairs import AlphaSource, SampledScores
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.distances import WEIGHTINGS, sample_rows, sampled_scores
 from finsler.graphs.pivots import PivotDistances, PivotGraph
@@ -27,7 +27,7 @@ from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
 from finsler.solvers.sparse.problem import ArcPairs, PairProblem, PairStream, SparseProblem, StreamedProblem
 from finsler.solvers.sparse.start import EPOCH, SAMPLE, coarse_to_fine, partners
-from finsler.solvers.start import ONE_WAY_ALPHA, AlphaSource, check_alpha, identifiable
+from finsler.solvers.start import ONE_WAY_ALPHA, check_alpha, identifiable
 
 Array = NDArray[Any]
 

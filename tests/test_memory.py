@@ -1,0 +1,131 @@
+"""What does not fit is refused before it is allocated, under limits of the address space, too."""
+
+import gzip
+import os
+import subprocess
+import sys
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+
+from finsler.cli.app import run
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much is taken")
+
+# Whatever is to be tried is imported and compiled before the limit is set, so that the limit concerns the data alone.
+LIMITED = """
+import resource, sys
+import numpy as np
+import finsler.cli.app
+from finsler import Embedding, FinslerMDS, embed_matrix
+from finsler.data.matrix import as_dissimilarities
+from finsler.graphs.readers import open_file
+embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0.0]])
+n = 3000
+D = np.ones((n, n)) - np.eye(n)
+taken = int(open("/proc/self/status").read().split("VmSize:")[1].split()[0]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (taken + {room}, taken + {room}))
+try:
+    {code}
+except MemoryError as error:
+    print(f"refused: {{error}}")
+else:
+    print("done")
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+"""
+
+
+def under_limit(code, room=50_000_000):
+    program = LIMITED.format(code=code, room=room)
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert child.returncode == 0, child.stderr
+    return child.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "embed_matrix(D, max_iter=2)",
+        "FinslerMDS(max_iter=2).fit(as_dissimilarities(D))",
+        "embed_matrix(D, weights=D, max_iter=2)",
+        "embed_matrix(np.where(D == 1, D, np.nan), missing='mask', max_iter=2)",
+    ],
+)
+def test_a_map_that_does_not_fit_is_refused(code):
+    assert under_limit(code).startswith("refused: ")
+
+
+def test_with_room_for_its_copies_alone_it_is_solved():
+    """Threads are given up before memory is: the address space that theirs take ended in RuntimeError or an abort."""
+    assert under_limit("embed_matrix(D, max_iter=2)", 100_000_000) == "done"
+
+
+N_PACKED = 300_000_000
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """Files of some 300 kB that unpack to 300 MB."""
+    folder = tmp_path_factory.mktemp("packed")
+    n = int((N_PACKED / 8) ** 0.5)
+    np.savez_compressed(folder / "matrix.npz", D=np.zeros((n, n)))
+    pack = zlib.compressobj(1, zlib.DEFLATED, 31)
+    line = b"0," * 500_000 + b"0\n"
+    with open(folder / "table.csv.gz", "wb") as file:
+        for _ in range(N_PACKED // len(line)):
+            file.write(pack.compress(line))
+        file.write(pack.flush())
+    return folder
+
+
+@pytest.mark.parametrize("name", ["matrix.npz", "table.csv.gz"])
+def test_packed_files_are_not_unpacked_beyond_memory(packed, name):
+    path = str(packed / name)
+    assert os.path.getsize(path) < 5_000_000
+    said = under_limit(f"open_file({path!r}, 'matrix')", 150_000_000)
+    assert said.startswith("refused: ")
+    assert name in said
+    code = under_limit(f"print(finsler.cli.app.run(['report', {path!r}]))", 150_000_000)
+    assert code.splitlines()[0] == "2"
+
+
+def test_a_header_that_lies_takes_no_memory(tmp_path):
+    """Of an array that claims 8 TB, nothing is allocated; nor of gzip that ends early."""
+    np.save(tmp_path / "a.npy", np.zeros((1000, 1)))
+    data = (tmp_path / "a.npy").read_bytes()
+    (tmp_path / "a.npy").write_bytes(data.replace(b"(1000, 1), }" + b" " * 14, b"(1000000, 1000000), }     "))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,b,1\n" * 1000)[:-20])
+    from finsler.errors import InputError
+    from finsler.graphs.readers import open_file
+
+    tracemalloc.start()
+    try:
+        for name in ("a.npy", "a.csv.gz"):
+            with pytest.raises(InputError, match=name):
+                open_file(tmp_path / name)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_command_line_holds_no_more_copies_than_the_library(tmp_path):
+    """Beside the file, which is mapped: one working copy; 2.1 before."""
+    n = 1000
+    rng = np.random.default_rng(0)
+    D = rng.uniform(1, 2, (n, n))
+    np.fill_diagonal(D, 0)
+    np.save(tmp_path / "big.npy", D)
+    np.save(tmp_path / "small.npy", D[:50, :50])
+    options = ["--max-iter", "2", "--quiet", "--force", "--n-jobs", "1", "--out"]
+    run(["embed", str(tmp_path / "small.npy"), *options, str(tmp_path / "map.csv")])
+    tracemalloc.start()
+    try:
+        assert run(["embed", str(tmp_path / "big.npy"), *options, str(tmp_path / "map.csv")]) == 0
+        copies = tracemalloc.get_traced_memory()[1] / D.nbytes
+    finally:
+        tracemalloc.stop()
+    assert copies < 1.7
