@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,8 +18,10 @@ from finsler.data.labels import LabelIndex, check_columns, plain_label, saved_la
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, MissingExtraError, one_line
+from finsler.geometry.measure import Measured
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
 from finsler.geometry.randers import randers_distances
+from finsler.geometry.swirl import skew_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +29,22 @@ if TYPE_CHECKING:
 
     from finsler.solvers.placement import Placement
     from finsler.solvers.solution import Solution
+    from finsler.solvers.swirl.choice import SwirlChoice
 
 Array = NDArray[np.floating[Any]]
 
+# What a map takes over from its solver as it is.
+FROM_SOLUTION = (
+    "coordinates", "drift", "swirl", "geodesic", "swirl_choice", "stress", "normalized_stress", "n_iter", "status",
+    "message", "alpha_source",
+)  # fmt: skip
 WITH_DATA = 1000  # maps of up to this many points are saved with their data
 ALL_PAIRS = 3000  # points up to which all pairs are looked at to tell how much asymmetry a map shows
 ROWS = 200  # points whose pairs are looked at beyond
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding:
+class Embedding(Measured):
     """A map on which the way there and the way back can be measured.
 
     The same data give the same map: it is centered, the axes beside the height are its principal axes, the widest first,
@@ -47,7 +55,13 @@ class Embedding:
     coordinates : ndarray of shape (n, m)
         Centered; the last axis is the one along which going up costs more.
     drift : ndarray of shape (m,)
-        ``(0, ..., 0, alpha)``.
+        ``(0, ..., 0, alpha)``; beside a swirl, the drift at the origin, which may point anywhere.
+    swirl : ndarray of shape (m, m) or None
+        Skew matrix K of a drift ``drift + K x`` that turns, see `finsler.geometry.swirl`; None if it is the same everywhere.
+    geodesic : bool
+        Whether ways on a map with a swirl are the cheapest ones, which are arcs, instead of straight.
+    swirl_choice : SwirlChoice or None
+        What was found about a swirl, if one was asked for.
     labels : list or None
         Names of the points; None if they are numbered.
     stress, normalized_stress : float or None
@@ -99,6 +113,9 @@ class Embedding:
     held_out: SampledScores | None = None
     misfit: Array | None = None
     data_dropped: bool = False
+    swirl: Array | None = None
+    geodesic: bool = False
+    swirl_choice: SwirlChoice | None = None
 
     @classmethod
     def from_solution(
@@ -113,36 +130,14 @@ class Embedding:
     ) -> Embedding:
         """Embedding that a solver found; ``shown`` and ``held_out`` are for data that are not in memory."""
         return cls(
-            coordinates=solution.coordinates,
-            drift=solution.drift,
-            labels=labels,
-            stress=solution.stress,
-            normalized_stress=solution.normalized_stress,
+            **{name: getattr(solution, name) for name in FROM_SOLUTION},
             stress_per_point=solution.per_point,
-            n_iter=solution.n_iter,
-            status=solution.status,
-            message=solution.message,
+            labels=labels,
             data=data,
             provenance=provenance,
-            alpha_source=solution.alpha_source,
             shown=shown,
             held_out=held_out,
         )
-
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return len(self.coordinates)
-
-    @property
-    def n_components(self) -> int:
-        """Dimension of the map."""
-        return int(self.coordinates.shape[1])
-
-    @property
-    def alpha(self) -> float:
-        """Strength of the drift: the way straight up costs ``(1 + alpha)/(1 - alpha)`` times the way down."""
-        return float(self.drift[-1])
 
     @property
     def alpha_identifiable(self) -> bool | None:
@@ -150,11 +145,6 @@ class Embedding:
         from finsler.solvers.start import identifiable
 
         return identifiable(self.alpha_source)
-
-    @property
-    def height(self) -> Array:
-        """Last coordinate: how far up a point is."""
-        return self.coordinates[:, -1]
 
     def index(self, point: Any) -> int:
         """Row of a point given by its label, or by its number if no label is a number."""
@@ -167,11 +157,7 @@ class Embedding:
     def distance(self, a: Any, b: Any) -> float:
         """Distance on the map **from a to b**, points given by label or by number."""
         ends = self.coordinates[[self.index(a), self.index(b)]]
-        return float(randers_distances(ends[:1], ends[1:], drift=self.drift)[0, 0])
-
-    def distances(self) -> Array:
-        """All distances on the map, from row to column."""
-        return randers_distances(self.coordinates, drift=self.drift)
+        return float(randers_distances(ends[:1], ends[1:], **self.metric)[0, 0])
 
     def place(self, *, to_fitted: Any = None, from_fitted: Any = None, n_jobs: int | None = None) -> Array:
         """Coordinates of new points, from their dissimilarities to and/or from the points of this map.
@@ -240,7 +226,7 @@ class Embedding:
         check_columns(to_fitted, self.labels, "to_fitted")
         check_columns(from_fitted, self.labels, "from_fitted")
         return place(
-            self.coordinates, self.drift, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
+            self.coordinates, **self.metric, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
         )
 
     def align(self, like: Embedding) -> Embedding:
@@ -285,7 +271,8 @@ class Embedding:
         rows = None
         if self.n_points > ALL_PAIRS:
             rows = np.sort(np.random.default_rng(0).permutation(self.n_points)[:ROWS])
-        found = asymmetry_shown(self.data.matrix, self.data.weights, self.alpha * self.height, rows=rows)
+        shown = skew_shown(self.coordinates, self.drift, self.swirl)
+        found = asymmetry_shown(self.data.matrix, self.data.weights, shown, rows=rows)
         return found._replace(noise=None) if self.provenance.paths else found
 
     def to_frame(self) -> pd.DataFrame:
@@ -297,18 +284,19 @@ class Embedding:
                 "to_frame() needs pandas: pip install 'finsler[graph]', or pandas itself."
             ) from error
         columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
-        columns["height"] = self.height
+        last = "height" if self.has_height else f"x{self.n_components}"
+        columns[last] = self.coordinates[:, -1]
         columns["stress_share"] = self.stress_per_point
         return pd.DataFrame(columns, index=self.labels)
 
     def summary(self, *, said: Sequence[str] = ()) -> str:
         """Describe the map in a few lines, without sentences that were `said` already."""
-        ratio = (1 + self.alpha) / (1 - self.alpha)
-        dimensions = count(self.n_components, "dimension")
-        lines = [
-            f"{self.n_points} points in {dimensions}, alpha = {self.alpha:.4g}",
-            f"  straight up costs {ratio:.4g} times straight down",
-        ]
+        from finsler.solvers.swirl.choice import turning
+
+        kappa = "" if self.kappa is None else f", kappa = {self.kappa:.4g}"
+        what = f"{self.n_points} points in {count(self.n_components, 'dimension')}, alpha = {self.alpha:.4g}{kappa}"
+        ways = turning(self.coordinates, self.drift, self.swirl, self.geodesic)
+        lines = [what, *(f"  {line}" for line in ways)]
         if self.normalized_stress is not None:
             lines.append(
                 f"  normalized stress {self.normalized_stress:.4g} (0 is perfect), stress {self.stress:.6g}"
@@ -329,8 +317,12 @@ class Embedding:
     def sentences(self) -> list[str]:
         """Say in words what a reader of the map should know: how it ended, what was chosen, filled and left out."""
         from finsler.solvers.start import about_alpha
+        from finsler.solvers.swirl.choice import about_swirl
 
-        said = [self.message, about_alpha(self.alpha_source, self.alpha, self.n_components)]
+        said = [self.message]
+        if self.swirl is None:
+            said.append(about_alpha(self.alpha_source, self.alpha, self.n_components))
+        said.append(about_swirl(self.swirl_choice))
         said += self.provenance.sentences()
         if self.misfit is not None:
             were = "point was" if len(self.misfit) == 1 else "points were"
@@ -343,6 +335,7 @@ class Embedding:
 
     def __repr__(self) -> str:
         fit = "" if self.normalized_stress is None else f"normalized stress {self.normalized_stress:.4g}, "
+        fit = fit if self.kappa is None else f"kappa={self.kappa:.4g}, {fit}"
         return f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, {fit}{self.status})"
 
     def plot(self, **options: Any) -> Axes:
@@ -374,8 +367,9 @@ class Embedding:
             "drift": self.drift,
             "stress_per_point": self.stress_per_point,
         }
-        if self.misfit is not None:
-            arrays["misfit"] = self.misfit
+        for name in ("misfit", "swirl"):
+            if getattr(self, name) is not None:
+                arrays[name] = getattr(self, name)
         keep = self.n_points <= WITH_DATA if with_data is None else with_data
         if keep and self.data is not None:
             arrays["data_matrix"] = self.data.matrix
@@ -395,6 +389,8 @@ class Embedding:
                 "shown": None if shown is None else shown._asdict(),
                 "held_out": None if self.held_out is None else self.held_out.to_dict(),
                 "data_dropped": self.data_dropped or (self.data is not None and not keep),
+                "geodesic": self.geodesic,
+                "swirl_choice": None if self.swirl_choice is None else asdict(self.swirl_choice),
             },
         )
         if self.data is not None and not keep and with_data is None:
@@ -409,11 +405,15 @@ class Embedding:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
         """Read a map that :meth:`save` wrote. What it holds is checked as an input is."""
+        from finsler.solvers.swirl.choice import SwirlChoice
+
         saved = load_archive(path, "embedding")
         coordinates = saved.array("coordinates", None, None)
         n, m = coordinates.shape
-        drift = saved.array("drift", m, least=0)
-        if not n or not m or drift[:-1].any() or drift[-1] >= 1:
+        swirl = saved.array("swirl", m, m) if "swirl" in saved.arrays else None
+        drift = saved.array("drift", m, least=0 if swirl is None else None)
+        sound = (not drift[:-1].any() and drift[-1:] < 1) if swirl is None else not (swirl + swirl.T).any()
+        if not n or not m or not sound:
             raise saved.wrong("drift", f"is {drift.tolist()} for {n} points in {m} dimensions")
         labels = saved.labels(n)
         try:
@@ -421,6 +421,7 @@ class Embedding:
             shown, held_out = saved.record.get("shown"), saved.record.get("held_out")
             shown = None if shown is None else from_saved(AsymmetryShown, shown)
             held_out = None if held_out is None else SampledScores.from_dict(held_out)
+            choice = SwirlChoice.from_dict(saved.record.get("swirl_choice"))
         except (TypeError, KeyError, AttributeError) as error:
             raise saved.wrong(
                 "provenance or score", f"is not what it was ({one_line(str(error))[:80]})"
@@ -440,6 +441,7 @@ class Embedding:
             stress=stress, normalized_stress=share,
             stress_per_point=saved.array("stress_per_point", n, nan=True),
             n_iter=saved.value("n_iter", int), status=saved.value("status", str), message=saved.value("message", str),
-            data=None if kept is None else Dissimilarities(*kept, labels, facts), provenance=facts, alpha_source=source, shown=shown,
-            held_out=held_out, misfit=misfit, data_dropped=saved.value("data_dropped", bool),
+            data=None if kept is None else Dissimilarities(*kept, labels, facts), provenance=facts, alpha_source=source,
+            shown=shown, held_out=held_out, misfit=misfit, data_dropped=saved.value("data_dropped", bool), swirl=swirl,
+            geodesic=saved.value("geodesic", bool), swirl_choice=choice,
         )  # fmt: skip

@@ -57,6 +57,20 @@ def auto_or_number(value: str | None) -> Any:
     raise typer.BadParameter(f"{value!r} is neither auto nor a number from 0 to less than 1.")
 
 
+def yes_or_no(value: str | None) -> Any:
+    """Read a swirl: whether there is one, or a word for how it is found."""
+    words: dict[str | None, Any] = {
+        None: None,
+        "no": False,
+        "yes": True,
+        "geodesic": "geodesic",
+        "auto": "auto",
+    }
+    if value not in words:
+        raise typer.BadParameter(f"{value!r} is not one of no, yes, geodesic, auto.")
+    return words[value]
+
+
 def usual(name: str) -> str:
     """Default of an option of the solver, and that of sparse maps where it is another, as the help shows it."""
     dense, sparse = (str(options.get(name)).replace("e-0", "e-") for options in (DEFAULTS, PIVOT_DEFAULTS))
@@ -96,6 +110,9 @@ _MISSING = "Empty or infinite cells: refuse, leave out, or keep infinite ones fa
 _UNREACHABLE = "Pairs without a path: leave out, keep only the largest part, keep far apart, or refuse."
 _CONNECTION = "What the largest part of a graph is."
 _ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
+_SWIRL = (
+    "A drift that turns, for asymmetry in circles: none, straight ways, arcs (in the plane), or found out."
+)
 _METHOD = "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes."
 _ATTRIBUTES = "Table with more about the points, one row each, by label."
 _KEEP = "Keep the data in .npz, to compare the map with."
@@ -131,6 +148,7 @@ Components = Annotated[
 Alpha = Annotated[
     Word, option(MAP, _ALPHA, "auto; 0.5 for points", metavar="auto|NUMBER", callback=auto_or_number)
 ]
+Swirl = Annotated[Word, option(MAP, _SWIRL, "no", metavar="no|yes|geodesic|auto", callback=yes_or_no)]
 Weighting = Annotated[
     Word,
     choice(MAP, "uniform|inverse|inverse-square", "Weight of each pair by its dissimilarity.", "uniform"),

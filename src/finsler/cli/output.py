@@ -185,7 +185,8 @@ def map_csv(embedding: Embedding, *, placed: int = 0) -> str:
     last, values = "stress_share", embedding.stress_per_point
     if placed and embedding.misfit is not None:
         last, values = "misfit", embedding.misfit[-placed:]
-    names = ["label", *(f"x{k + 1}" for k in range(embedding.n_components - 1)), "height", last]
+    up = "height" if embedding.has_height else f"x{embedding.n_components}"
+    names = ["label", *(f"x{k + 1}" for k in range(embedding.n_components - 1)), up, last]
     labels = list(range(embedding.n_points)) if embedding.labels is None else embedding.labels
     n = len(values)
     rows = zip(labels[-n:], embedding.coordinates[-n:].tolist(), values.tolist(), strict=True)

@@ -55,7 +55,7 @@ class FinslerIsomap(MapEstimator):
         Measure an edge by the metrics of both its ends or of its start (the paper's).
     unreachable : {"raise", "largest"}, default="raise"
         If the neighborhood graph is in several pieces: refuse, or map the largest and warn.
-    solver, init, n_init, max_iter, tol, accelerate, time_limit, callback
+    solver, swirl, init, n_init, max_iter, tol, accelerate, time_limit, callback
         Of the solver, as in :class:`~finsler.estimators.mds.FinslerMDS`.
     dtype : {float64, float32}, default=float64
         Type of ``dist_matrix_``.
@@ -79,8 +79,8 @@ class FinslerIsomap(MapEstimator):
     neighbors_graph_ : scipy.sparse.csr_array of shape (n_kept, n_kept)
         Lengths of the edges, from row to column.
     alpha_, omega_ : float, ndarray of shape (n_components,)
-        Strength of the drift of the map, and that drift itself.
-    stress_, normalized_stress_, stress_per_point_, history_, n_iter_, status_, message_
+        Strength of the drift of the map, and that drift itself; with a swirl, at the middle of the map.
+    swirl_, stress_, normalized_stress_, stress_per_point_, history_, n_iter_, status_, message_
         As in :class:`~finsler.estimators.mds.FinslerMDS`.
     n_features_in_ : int
         Columns seen by ``fit``.
@@ -113,6 +113,7 @@ class FinslerIsomap(MapEstimator):
         rule: str = "average",
         unreachable: str = "raise",
         solver: str = "smacof",
+        swirl: bool | str = False,
         init: str | ArrayLike = "classical",
         n_init: int = 1,
         max_iter: int = 500,
@@ -137,6 +138,7 @@ class FinslerIsomap(MapEstimator):
         self.rule = rule
         self.unreachable = unreachable
         self.solver = solver
+        self.swirl = swirl
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -245,7 +247,11 @@ class FinslerIsomap(MapEstimator):
             n_neighbors=self.n_neighbors, radius=self.radius, near=near, rule=self.rule,
         )  # fmt: skip
         placed = place(
-            self.embedding_, self.omega_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
+            self.embedding_,
+            **self.result_.metric,
+            to_fitted=to_fitted,
+            from_fitted=from_fitted,
+            n_jobs=self.n_jobs,
         )
         return placed.coordinates
 

@@ -19,6 +19,7 @@ from finsler.data.labels import check_columns
 from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_float_array
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.geometry.swirl import skew_shown
 from finsler.solvers.backends.memmap import choose_backend, opened
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.classical import classical
@@ -67,21 +68,22 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         name = type(self).__name__
         if solution.status == "max_iter":
             warnings.warn(f"{name}: {solution.message}", ConvergenceWarning, stacklevel=3)
-        elif solution.alpha_identifiable is False:
+        elif solution.alpha_identifiable is False and solution.swirl is None:
             text = about_alpha(solution.alpha_source, solution.alpha, len(solution.drift))
             warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
         self.result_ = Embedding.from_solution(
             solution, labels=backend.labels, provenance=backend.provenance, data=backend.data,
-            shown=backend.asymmetry_shown(solution.coordinates @ solution.drift),
+            shown=backend.asymmetry_shown(skew_shown(solution.coordinates, solution.drift, solution.swirl)),
         )  # fmt: skip
         self.embedding_, self.omega_, self.alpha_ = solution.coordinates, solution.drift, solution.alpha
+        self.swirl_ = solution.swirl
         self.stress_, self.normalized_stress_ = solution.stress, solution.normalized_stress
         self.stress_per_point_, self.history_ = solution.per_point, solution.history
         self.n_iter_, self.status_, self.message_ = solution.n_iter, solution.status, solution.message
 
     def _solution(self, backend: Backend) -> Solution:
         if self.solver == "classical":
-            return classical(backend, self.n_components, self.alpha)
+            return classical(backend, self.n_components, self.alpha, swirl=self.swirl)
         return smacof(backend, self.n_components, self.alpha, **options_of(self))
 
 
@@ -98,6 +100,11 @@ class FinslerMDS(MapEstimator):
     alpha : float in [0, 1) or "auto", default="auto"
         Strength of the drift: straight up costs (1 + alpha)/(1 - alpha) times straight down. 0 is ordinary MDS of the
         symmetrized data; "auto" fits it to the data.
+    swirl : {False, True, "geodesic", "auto"}, default=False
+        Whether the drift may turn, ``omega(x) = w + K x``, so that the map shows asymmetry that runs in circles, see
+        `finsler.geometry.swirl`: straight ways (True), or in the plane the cheapest ones, which are arcs ("geodesic").
+        "auto" takes straight ways with a swirl if they fit better than by chance and by more than a trifle, and says so.
+        The drift at the middle is fitted with it, or is `alpha` if that is a number.
     metric : "precomputed", str or callable, default="precomputed"
         "precomputed": ``fit`` takes the matrix of dissimilarities. Otherwise it takes points, and the dissimilarity of
         each ordered pair is computed: a name known to :func:`sklearn.metrics.pairwise_distances`, or a callable
@@ -143,7 +150,9 @@ class FinslerMDS(MapEstimator):
     result_ : Embedding
         The map with its labels: measure, save, plot.
     alpha_, omega_ : float, ndarray of shape (n_components,)
-        Strength of the drift, and the drift itself.
+        Strength of the drift, and the drift itself; with a swirl, at the middle of the map.
+    swirl_ : ndarray of shape (n_components, n_components) or None
+        Skew matrix K of a drift that turns; None if it does not.
     stress_, normalized_stress_ : float
         Computed from ``embedding_``.
     stress_per_point_ : ndarray of shape (n,)
@@ -177,6 +186,7 @@ class FinslerMDS(MapEstimator):
         metric_params: dict[str, Any] | None = None,
         missing: str = "raise",
         solver: str = "smacof",
+        swirl: bool | str = False,
         init: str | ArrayLike = "classical",
         n_init: int = 1,
         max_iter: int = 500,
@@ -195,6 +205,7 @@ class FinslerMDS(MapEstimator):
         self.metric_params = metric_params
         self.missing = missing
         self.solver = solver
+        self.swirl = swirl
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -265,7 +276,11 @@ class FinslerMDS(MapEstimator):
             to_fitted = self._both_ways(X, self._fit_X)
             from_fitted = self._both_ways(self._fit_X, X).T
         solution = place(
-            self.embedding_, self.omega_, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=self.n_jobs
+            self.embedding_,
+            **self.result_.metric,
+            to_fitted=to_fitted,
+            from_fitted=from_fitted,
+            n_jobs=self.n_jobs,
         )
         return solution.coordinates
 

@@ -8,6 +8,7 @@ must miss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,18 +33,26 @@ TRIANGLE_TOLERANCE = 1e-9
 FEWEST_ROWS = 4  # so that heights can be fitted to half of the rows and tried on the others
 
 
-def asymmetry_shown(D: Any, weights: Any, shown: Any, *, rows: Any = None) -> AsymmetryShown:
+# What a map or model shows of the skew part: heights of which it shows the differences; distances, whose skew part it shows;
+# or a function of numbers of points i and of points j (a slice) that gives the block itself.
+Shown = Array | Callable[[Any, slice], Array]
+
+
+def asymmetry_shown(D: Any, weights: Any, shown: Shown, *, rows: Any = None) -> AsymmetryShown:
     """Share of the skew part that a map shows, ``1 - sum c (A - a)^2 / sum c A^2``, with c as in `finsler.geometry.heights`.
 
     `shown` are heights ``X @ omega`` of the map, which shows ``a_ij = h_j - h_i``; or the distances of any model, whose
-    skew part it shows. With `rows`, drawn at random, only the pairs from and to these points are looked at; `available` is
-    then found by heights of half of them tried on the other half.
+    skew part it shows; or a function that gives blocks of it, as of a map whose drift turns. With `rows`, drawn at random,
+    only the pairs from and to these points are looked at; `available` is then found by heights of half of them tried on
+    the other half.
     """
     pairs = Pairs.of(D, weights)
-    return shown_by(pairs if rows is None else pairs.rows(np.asarray(rows)), np.asarray(shown, dtype=float))
+    if not callable(shown):
+        shown = np.asarray(shown, dtype=float)
+    return shown_by(pairs if rows is None else pairs.rows(np.asarray(rows)), shown)
 
 
-def shown_by(data: Pairs | Rows, shown: Array) -> AsymmetryShown:
+def shown_by(data: Pairs | Rows, shown: Shown) -> AsymmetryShown:
     """`asymmetry_shown`, of all pairs or of those of some rows."""
     found = survey(data)
     some = isinstance(data, Rows) and not data.complete
@@ -52,14 +61,14 @@ def shown_by(data: Pairs | Rows, shown: Array) -> AsymmetryShown:
         return AsymmetryShown(None, None if some else 0.0, n_rows)
     missed, squares = np.concatenate(data.map(partial(missed_by_rows, shown=shown)), axis=1)
     share = one_minus(ratio_of_rows(missed, squares, data.n_points))
-    best = None if shown.ndim > 1 else gradient_share(data, found).value
+    best = None if callable(shown) or shown.ndim > 1 else gradient_share(data, found).value
     if best is None:
         return AsymmetryShown(*share, n_rows)
     noise = noise_level(data, found) if isinstance(data, Pairs) else None
     return AsymmetryShown(*share, n_rows, min(1.0, max(0.0, best)), noise)
 
 
-def missed_by_rows(rows: Rows, shown: Array, group: Array | None = None) -> tuple[Array, Array]:
+def missed_by_rows(rows: Rows, shown: Shown, group: Array | None = None) -> tuple[Array, Array]:
     """For each row ``sum c (A - a)^2`` and ``sum c A^2``, where A is the skew part and a what is shown of it.
 
     With groups of points only the pairs within them count: between them heights tell nothing.
@@ -67,7 +76,10 @@ def missed_by_rows(rows: Rows, shown: Array, group: Array | None = None) -> tupl
     missed, squares = np.zeros(len(rows.sources)), np.zeros(len(rows.sources))
     i = rows.sources
     for j, A, c in rows.skew():
-        a = shown[j] - shown[i, None] if shown.ndim == 1 else (shown[i, j] - shown[j, i].T) / 2
+        if callable(shown):
+            a = shown(i, j)
+        else:
+            a = shown[j] - shown[i, None] if shown.ndim == 1 else (shown[i, j] - shown[j, i].T) / 2
         c = c if group is None else np.where(group[j] == group[i, None], c, 0.0)
         missed += (c * (A - a) ** 2).sum(axis=1)
         squares += (c * A**2).sum(axis=1)

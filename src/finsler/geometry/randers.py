@@ -8,6 +8,9 @@ Conventions of the whole library, stated here once:
 
       d(x, y) = ||y - x|| + omega . (y - x)        canonical Randers distance, from x to y
 
+* A map with a *swirl* has a drift that is linear in the place, see `finsler.geometry.swirl`; its ``omega`` is then the
+  drift at the middle of the map, and need not point up.
+
 A general Randers metric measures a step ``u`` at a point by ``F(u) = sqrt(u' M u) + omega . u``, with ``M`` symmetric
 positive definite. It is a metric (every step costs something) if and only if ``omega' M^-1 omega < 1``.
 
@@ -26,15 +29,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler.errors import InputError
+from finsler.geometry.swirl import arc_cost, skew_part, swirl_matrix
 
 Array = NDArray[np.floating[Any]]
 CELLS = 1 << 20  # distances in a block of rows
 
 
-def drift_vector(drift: float | ArrayLike, n_components: int) -> Array:
+def drift_vector(drift: float | ArrayLike, n_components: int, *, below_one: bool = True) -> Array:
     """Drift as a vector: a number ``alpha`` means ``(0, ..., 0, alpha)``.
 
-    Raises ``ValueError`` unless its norm is below 1, without which going down could cost nothing.
+    Raises ``ValueError`` unless its norm is below 1, without which going down could cost nothing. (Beside a swirl it is the
+    drift at one place, the origin, and may be anything: pass ``below_one=False``.)
     """
     omega = np.array(drift, dtype=float)
     if omega.ndim == 0:
@@ -42,13 +47,20 @@ def drift_vector(drift: float | ArrayLike, n_components: int) -> Array:
     if omega.shape != (n_components,):
         raise InputError(f"drift must be a number or have shape ({n_components},), got shape {omega.shape}.")
     norm = np.linalg.norm(omega)
-    if not norm < 1:
+    if below_one and not norm < 1:
         raise InputError(f"The drift must have a norm in [0, 1), got {norm:.6g}: at 1 the way down is free.")
     return omega
 
 
-def randers_distances(X: ArrayLike, Y: ArrayLike | None = None, *, drift: float | ArrayLike) -> Array:
-    """Canonical Randers distances from each row of ``X`` to each row of ``Y``.
+def randers_distances(
+    X: ArrayLike,
+    Y: ArrayLike | None = None,
+    *,
+    drift: float | ArrayLike,
+    swirl: float | ArrayLike | None = None,
+    geodesic: bool = False,
+) -> Array:
+    """Randers distances from each row of ``X`` to each row of ``Y``: canonical ones, or with a swirl.
 
     Parameters
     ----------
@@ -57,7 +69,11 @@ def randers_distances(X: ArrayLike, Y: ArrayLike | None = None, *, drift: float 
     Y : array-like of shape (k, m), optional
         Points to go to; ``X`` itself by default.
     drift : float or array-like of shape (m,)
-        ``alpha`` on the last axis, or the whole vector.
+        ``alpha`` on the last axis, or the whole vector; with a swirl, the drift at the origin.
+    swirl : float or array-like of shape (m, m), optional
+        Skew matrix K of a drift ``drift + K x``, or its kappa in the plane; see `finsler.geometry.swirl`.
+    geodesic : bool, default=False
+        Cost of the cheapest way (an arc; only in the plane) instead of the straight one.
 
     Returns
     -------
@@ -69,30 +85,52 @@ def randers_distances(X: ArrayLike, Y: ArrayLike | None = None, *, drift: float 
     >>> randers_distances([[0.0, 0.0], [3.0, 4.0]], drift=0.5)
     array([[0., 7.],
            [3., 0.]])
+
+    Round the origin counterclockwise costs more:
+
+    >>> randers_distances([[1.0, 0.0], [0.0, 1.0]], drift=0.0, swirl=0.2).round(4)
+    array([[0.    , 1.6142],
+           [1.2142, 0.    ]])
     """
     X = _points(X, "X")
     Y = X if Y is None else _points(Y, "Y")
-    if X.shape[1] != Y.shape[1]:
-        raise InputError(f"X has {X.shape[1]} columns, Y {Y.shape[1]}; they must live in the same space.")
-    omega = drift_vector(drift, X.shape[1])
+    m = X.shape[1]
+    if m != Y.shape[1]:
+        raise InputError(f"X has {m} columns, Y {Y.shape[1]}; they must live in the same space.")
+    K = None if swirl is None else swirl_matrix(swirl, m)
+    omega = drift_vector(drift, m, below_one=K is None)
+    if geodesic and m != 2:
+        raise InputError(f"goes with maps in the plane, got {m} dimensions.", argument="geodesic")
     out = np.empty((len(X), len(Y)))
     height_x, height_y = X @ omega, Y @ omega
     for start, stop in _row_blocks(len(X), len(Y)):
         block = out[start:stop]
         block[:] = 0.0
         # Differences axis by axis: exact zeros for equal points, which the Gram-matrix trick does not give.
-        for axis in range(X.shape[1]):
+        for axis in range(m):
             block += (Y[None, :, axis] - X[start:stop, None, axis]) ** 2
         np.sqrt(block, out=block)
-        block += height_y[None, :] - height_x[start:stop, None]
+        if K is None:
+            block += height_y[None, :] - height_x[start:stop, None]
+        else:
+            if geodesic:
+                block[:] = arc_cost(block, K[1, 0])
+            skew = skew_part(X[start:stop], Y, omega, K)
+            block += np.where(block > 0, skew, 0.0)  # rounding must not part a point from itself
     return out
 
 
-def randers_distance_blocks(X: ArrayLike, *, drift: float | ArrayLike) -> Iterator[tuple[int, int, Array]]:
+def randers_distance_blocks(
+    X: ArrayLike,
+    *,
+    drift: float | ArrayLike,
+    swirl: float | ArrayLike | None = None,
+    geodesic: bool = False,
+) -> Iterator[tuple[int, int, Array]]:
     """Distances among the rows of ``X`` in blocks ``(start, stop, from these rows to all)``, for maps too large for all."""
     X = _points(X, "X")
     for start, stop in _row_blocks(len(X), len(X)):
-        yield start, stop, randers_distances(X[start:stop], X, drift=drift)
+        yield start, stop, randers_distances(X[start:stop], X, drift=drift, swirl=swirl, geodesic=geodesic)
 
 
 def randers_norm(u: ArrayLike, M: ArrayLike | None = None, omega: ArrayLike | None = None) -> Array:

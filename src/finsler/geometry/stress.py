@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike
 from finsler._runtime import map_blocks
 from finsler.errors import InputError
 from finsler.geometry.randers import Array, drift_vector
+from finsler.geometry.swirl import drift_at, swirl_matrix
 from finsler.kernels.dense import ordered_stress
+from finsler.kernels.swirl import ordered_stress as turning_stress
 
 
 def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -42,18 +44,25 @@ def axes_first(X: Array) -> Array:
 
 
 def _leaving_and_arriving(
-    X: Any, D: Any, weights: Any, drift: float | ArrayLike, n_jobs: int | None
+    X: Any, D: Any, weights: Any, drift: float | ArrayLike, swirl: Any, geodesic: bool, n_jobs: int | None
 ) -> tuple[Array, Array]:
     """Stress of the ways from each point, and of the ways to each point."""
     points, data, w = _arrays(X, D, weights)
-    n, uniform = len(points), w is None
-    height = points @ drift_vector(drift, points.shape[1])
+    n, uniform, m = len(points), w is None, points.shape[1]
+    omega = drift_vector(drift, m, below_one=swirl is None)
+    height = points @ omega
     XT = axes_first(points)
     edges = np.linspace(0, n, min(n, 16) + 1).astype(int)
     leaving, arriving = np.zeros(n), np.zeros((len(edges) - 1, n))
     w = data[:0] if uniform else w
+    K = None if swirl is None else swirl_matrix(swirl, m)
+    OT = XT if K is None else axes_first(drift_at(points, omega, K))
+    kappa = abs(float(K[1, 0])) if K is not None and geodesic else 0.0
 
     def task(block: int, start: int, stop: int) -> None:
+        if K is not None:
+            turning_stress(data, w, XT, OT, height, kappa, uniform, start, stop, leaving, arriving[block])
+            return
         ordered_stress(data, w, XT, height, uniform, start, stop, leaving, arriving[block])
 
     map_blocks(task, edges, n_jobs if n > 300 else 1)
@@ -62,15 +71,16 @@ def _leaving_and_arriving(
 
 def raw_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
-    n_jobs: int | None = None,
+    swirl: float | ArrayLike | None = None, geodesic: bool = False, n_jobs: int | None = None,
 ) -> float:  # fmt: skip
-    """Raw stress of the map ``X``, the sum above; `drift` is ``alpha`` on the last axis, or the whole vector."""
-    return float(_leaving_and_arriving(X, D, weights, drift, n_jobs)[0].sum())
+    """Raw stress of the map ``X``, the sum above; `drift`, `swirl` and `geodesic` as in ``randers_distances``."""
+    return float(_leaving_and_arriving(X, D, weights, drift, swirl, geodesic, n_jobs)[0].sum())
 
 
 def normalized_stress(
-    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike
-) -> float:
+    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
+    swirl: float | ArrayLike | None = None, geodesic: bool = False,
+) -> float:  # fmt: skip
     """Root of ``sum w (d - D)^2 / sum w D^2``: 0 is a perfect map, and the scale of D does not matter.
 
     Examples
@@ -79,7 +89,8 @@ def normalized_stress(
     0.3162
     """
     total = total_square(D, weights)
-    return float(np.sqrt(raw_stress(X, D, weights, drift=drift) / total)) if total > 0 else 0.0
+    raw = raw_stress(X, D, weights, drift=drift, swirl=swirl, geodesic=geodesic)
+    return float(np.sqrt(raw / total)) if total > 0 else 0.0
 
 
 def total_square(D: Any, weights: Any = None) -> float:
@@ -101,8 +112,8 @@ def total_square(D: Any, weights: Any = None) -> float:
 
 def point_stress(
     X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
-    n_jobs: int | None = None,
+    swirl: float | ArrayLike | None = None, geodesic: bool = False, n_jobs: int | None = None,
 ) -> Array:  # fmt: skip
     """Stress of each point: half of every pair goes to either end, and they sum to the stress."""
-    leaving, arriving = _leaving_and_arriving(X, D, weights, drift, n_jobs)
+    leaving, arriving = _leaving_and_arriving(X, D, weights, drift, swirl, geodesic, n_jobs)
     return (leaving + arriving) / 2

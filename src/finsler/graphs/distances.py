@@ -22,6 +22,7 @@ from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.asymmetry import shown_by
 from finsler.geometry.components import graph_components
 from finsler.geometry.pairs import Estimate, Rows, SampledScores, ratio_of_rows
+from finsler.geometry.swirl import arc_cost, skew_shown
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 
@@ -189,7 +190,9 @@ def sample_rows(
     return Rows(sources, ahead, back)
 
 
-def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "uniform") -> SampledScores:
+def sampled_scores(
+    X: Array, drift: Array, rows: Rows, *, swirl: Array | None = None, geodesic: bool = False, weighting: str = "uniform"
+) -> SampledScores:  # fmt: skip
     """Scores of a map on some rows, of nodes that were not its pivots; weights of the stress as in `graph_distances`."""
     X, omega = np.asarray(X, dtype=float), np.asarray(drift, dtype=float)
     n, k = rows.n_points, len(rows.sources)
@@ -201,6 +204,9 @@ def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "unif
     for there, (ahead, back, known_ahead, known_back) in rows.blocks():
         u = X[there] - X[rows.sources, None]
         e, a = np.sqrt((u**2).sum(axis=2)), u @ omega
+        if swirl is not None:
+            a += np.einsum("ijk,ik->ij", u, X[rows.sources] @ swirl.T)
+            e = arc_cost(e, swirl[1, 0]) if geodesic else e
         for d, D, known in ((e + a, ahead, known_ahead > 0), (e - a, back, known_back > 0)):
             known = known & ((D > 0) | (power == 0))
             w, D = np.where(known, np.where(known, D, 1.0) ** -power, 0.0), np.where(known, D, 0.0)
@@ -213,5 +219,8 @@ def sampled_scores(X: Array, drift: Array, rows: Rows, *, weighting: str = "unif
     root = None if squared.value is None else float(np.sqrt(squared.value))
     error = squared.error if not root or squared.error is None else squared.error / (2 * root)
     return SampledScores(
-        k, Estimate(root, error), ratio_of_rows(sums[2], sums[3], n), shown_by(rows, X @ omega)
+        k,
+        Estimate(root, error),
+        ratio_of_rows(sums[2], sums[3], n),
+        shown_by(rows, skew_shown(X, omega, swirl)),
     )

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from finsler.data.labels import LabelIndex
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice, check_count
+from finsler.geometry.swirl import moved_field
 from finsler.inference.results import Result, TestResult, seed_of
 
 Array = NDArray[Any]
@@ -199,7 +200,8 @@ def compare_maps(
     seed = seed_of(random_state)
     first, second, labels = common_points(a, b)
     only = (a.n_points - len(first), b.n_points - len(first))
-    how = ("kept" if a.alpha > 0 and b.alpha > 0 else "free") if drift == "auto" else drift
+    upright = all(each.alpha > 0 and each.has_height for each in (a, b))
+    how = ("kept" if upright else "free") if drift == "auto" else drift
     A, B = a.coordinates[first], b.coordinates[second]
     found = _aligned(A, B, how, labels, (a.alpha, b.alpha), only)
     if not n_permutations:
@@ -254,13 +256,16 @@ def common_points(a: Embedding, b: Embedding) -> tuple[NDArray[np.intp], NDArray
 def aligned_to(embedding: Embedding, like: Embedding) -> Embedding:
     """The map, moved to lie over another one as well as can be without changing any of its distances.
 
-    It is turned about its height, or any way if it has no drift, mirrored and shifted, but not scaled.
+    It is turned about its height, or any way if it has no drift or one that turns, mirrored and shifted, but not scaled.
     """
     first, second, _ = common_points(like, embedding)
-    motion = best_motion(
-        like.coordinates[first], embedding.coordinates[second], free=embedding.alpha == 0, scaled=False
-    )
-    return replace(embedding, coordinates=motion(embedding.coordinates))
+    free = embedding.alpha == 0 or embedding.swirl is not None
+    motion = best_motion(like.coordinates[first], embedding.coordinates[second], free=free, scaled=False)
+    moved = replace(embedding, coordinates=motion(embedding.coordinates))
+    if embedding.swirl is None:
+        return moved
+    drift, swirl = moved_field(embedding.drift, embedding.swirl, motion.rotation, motion.shift)
+    return replace(moved, drift=drift, swirl=swirl)
 
 
 def aligned_series(maps: Sequence[Embedding]) -> list[Embedding]:

@@ -122,6 +122,7 @@ def confidence(embedding: Embedding, *, level: float = 0.95) -> Confidence:
     (True, (64, 2, 2))
     """
     check_level(level)
+    embedding.require_one_drift("confidence()")
     residuals = _residuals(embedding)
     n, m = embedding.coordinates.shape
     fitted = embedding.alpha_source != "given" and embedding.alpha > 0

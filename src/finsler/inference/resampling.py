@@ -247,6 +247,7 @@ def jackknife(embedding: Embedding) -> Jackknife:
     >>> found.stability > 0.99
     True
     """
+    embedding.require_one_drift("jackknife()")
     data, X = embedding.data, embedding.coordinates
     if data is None:
         raise InputError(

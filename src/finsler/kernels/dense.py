@@ -211,9 +211,9 @@ def weighted_drift(D, DT, W, WT, XT, height, start, stop, laplacian, pull):
 
 
 @njit(**OPTIONS)
-def curvature(W, WT, XT, alpha, start, stop, out):
-    """Apply the curvature of the majorizer: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the last row of ``XT``."""
-    m, n = XT.shape
+def curvature(W, WT, XT, alpha, across, start, stop, out):
+    """Apply the curvature of the majorizer: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the rows from ``across`` on."""
+    n = XT.shape[1]
     c, c_last = np.empty(CHUNK), np.empty(CHUNK)
     for i in range(start, stop):
         for first in range(i + 1, n, CHUNK):
@@ -223,8 +223,8 @@ def curvature(W, WT, XT, alpha, start, stop, out):
                 p = 0.5 * (w_there[j] + w_back[j])
                 c[j] = p + alpha * abs(w_there[j] - w_back[j])
                 c_last[j] = c[j] + alpha * alpha * p
-            _push(XT[: m - 1], i, first, count, c, out[: m - 1])
-            _push(XT[m - 1 :], i, first, count, c_last, out[m - 1 :])
+            _push(XT[:across], i, first, count, c, out[:across])
+            _push(XT[across:], i, first, count, c_last, out[across:])
 
 
 @njit(**OPTIONS)
@@ -272,6 +272,9 @@ def squares_times(S, v, start, stop, out):
         out[i] = total
 
 
+SERIES = (
+    1e-2  # below this kappa e, the first terms of the cost of an arc in powers of it are exact to rounding
+)
 TILE = 64  # side of the tiles of a transpose: two of them fit in the first-level cache
 
 
@@ -303,6 +306,19 @@ def symmetrize(D, h, start, stop, S):
     return residual, square
 
 
+@njit(**OPTIONS)
+def arc(e, kappa):
+    """Cost f of a chord e, its slope ``f'(e)``, and ``df/dkappa``."""
+    t = min(kappa * e, 1.0)
+    s = t * t
+    if t < SERIES:
+        f = e * (1.0 - s / 6.0 - s * s / 40.0 - s * s * s / 112.0)
+        return f, np.sqrt(1.0 - s), -e * e * t * (1.0 / 3.0 + s / 10.0 + s * s * (3.0 / 56.0))
+    root = np.sqrt(1.0 - s)
+    f = 0.5 * (np.arcsin(t) + t * root) / kappa
+    return f, root, (e * root - f) / kappa
+
+
 # Placing single points among fixed ones, by damped Gauss-Newton (Levenberg-Marquardt) steps.
 #
 # With one free point the problem has only m unknowns, so an m x m system per step is cheap and converges in a few
@@ -310,8 +326,12 @@ def symmetrize(D, h, start, stop, S):
 
 
 @njit(**OPTIONS)
-def _linearize(there, back, w_there, w_back, X, omega, y, gradient, hessian):
-    """Stress of a point at ``y``, half its gradient, and half its Hessian without the curvature of the distances."""
+def _linearize(there, back, w_there, w_back, X, omega, kappa, y, gradient, hessian):
+    """Stress of a point at ``y``, half its gradient, and half its Hessian without the curvature of the distances.
+
+    ``omega[j]`` is the drift at ``X[j]``: where it turns, the skew part is still ``omega_j . (x_j - y)``. With ``kappa > 0``
+    ways are arcs.
+    """
     n, m = X.shape
     slope = np.empty(m)
     gradient[:] = 0.0
@@ -325,18 +345,21 @@ def _linearize(there, back, w_there, w_back, X, omega, y, gradient, hessian):
         for axis in range(m):
             u = X[j, axis] - y[axis]
             e += u * u
-            a += omega[axis] * u
+            a += omega[j, axis] * u
         e = np.sqrt(e)
+        cost, rise = e, 1.0
+        if kappa > 0.0:
+            cost, rise, _ = arc(e, kappa)
         for way in range(2):
             # way 0 from y to X[j], way 1 from X[j] to y
             sign = 1.0 - 2.0 * way
             w = w_back[j] if way else w_there[j]
             if w == 0.0:
                 continue
-            r = e + sign * a - (back[j] if way else there[j])
+            r = cost + sign * a - (back[j] if way else there[j])
             total += w * r * r
             for axis in range(m):
-                slope[axis] = -(X[j, axis] - y[axis]) / e - sign * omega[axis]
+                slope[axis] = -(X[j, axis] - y[axis]) / e * rise - sign * omega[j, axis]
             for k in range(m):
                 gradient[k] += w * r * slope[k]
                 for l in range(k + 1):  # noqa: E741
@@ -348,7 +371,9 @@ def _linearize(there, back, w_there, w_back, X, omega, y, gradient, hessian):
 
 
 @njit(**OPTIONS)
-def place_rows(to, back, w_to, w_back, X, omega, starts, max_iter, tol, start, stop, places, stress, n_iter):
+def place_rows(
+    to, back, w_to, w_back, X, omega, kappa, starts, max_iter, tol, start, stop, places, stress, n_iter
+):  # fmt: skip
     """Place rows ``start:stop`` of new points, each from every one of its ``starts`` (rows, k, m), and keep the best."""
     m = X.shape[1]
     gradient, hessian = np.empty(m), np.empty((m, m))
@@ -358,7 +383,7 @@ def place_rows(to, back, w_to, w_back, X, omega, starts, max_iter, tol, start, s
         stress[i] = np.inf
         for k in range(starts.shape[1]):
             y = starts[i, k].copy()
-            value = _linearize(to[i], back[i], w_to[i], w_back[i], X, omega, y, gradient, hessian)
+            value = _linearize(to[i], back[i], w_to[i], w_back[i], X, omega, kappa, y, gradient, hessian)
             damping = 1e-3
             for iteration in range(max_iter):
                 scale = TINY
@@ -374,7 +399,7 @@ def place_rows(to, back, w_to, w_back, X, omega, starts, max_iter, tol, start, s
                 if not promised > tol * value:
                     break
                 after = _linearize(
-                    to[i], back[i], w_to[i], w_back[i], X, omega, y + step, next_gradient, next_hessian
+                    to[i], back[i], w_to[i], w_back[i], X, omega, kappa, y + step, next_gradient, next_hessian
                 )  # fmt: skip
                 n_iter[i] = max(n_iter[i], iteration + 1)
                 if after < value:

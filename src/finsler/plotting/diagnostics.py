@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.errors import InputError, check_count
-from finsler.geometry.randers import randers_distances, randers_norm
+from finsler.geometry.randers import randers_distances
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, GROUP_COLORS, QUIET, colormap
 
@@ -199,15 +199,16 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None) -> Any:
 def _cells(embedding: Embedding, data: Dissimilarities) -> tuple[list[str], Array, Array, Array, str]:
     """Names, data, map, residuals of points in the order of their height, NaN for unknown; and what to say of them."""
     n = embedding.n_points
-    order = np.argsort(embedding.height, kind="stable")
+    order = np.argsort(embedding.coordinates[:, -1], kind="stable")
     if n > MOST_CELLS:
         order = order[np.linspace(0, n - 1, MOST_CELLS).round().astype(int)]
     D = np.where(_known(data, order[:, None], order), data.matrix[np.ix_(order, order)].astype(float), np.nan)
     np.fill_diagonal(D, 0.0)
-    fit = randers_distances(embedding.coordinates[order], drift=embedding.drift)
+    fit = randers_distances(embedding.coordinates[order], **embedding.metric)
     bound = D < 0
     D = np.abs(D)
-    remarks = ["Ordered by height: above the diagonal ways go up."]
+    up = "Ordered by height: above the diagonal ways go up."
+    remarks = [up if embedding.has_height else f"Ordered by x{embedding.n_components}."]
     if np.isnan(D).any():
         remarks.append("Gray: missing.")
     if bound.any():
@@ -265,9 +266,7 @@ def _pairs(embedding: Embedding, data: Dissimilarities, most: int, *, both_ways:
     j = np.concatenate([np.empty(0, dtype=np.intp), *parts])
     there, back = _known(data, i, j), _known(data, j, i)
     values = np.column_stack([np.where(there, D[i, j], np.nan), np.where(back, D[j, i], np.nan)])
-    step = embedding.coordinates[j] - embedding.coordinates[i]
-    fit = [randers_norm(step, omega=embedding.drift), randers_norm(-step, omega=embedding.drift)]
-    return PairTable(values.astype(float), np.column_stack(fit), total)
+    return PairTable(values.astype(float), embedding.both_ways(i, j), total)
 
 
 def _sampled(pairs: PairTable) -> str:

@@ -26,6 +26,7 @@ from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distance_blocks
 from finsler.plotting import colors
 from finsler.report import asymmetry_report
+from finsler.solvers.swirl.choice import turning
 
 if TYPE_CHECKING:
     from finsler.data.matrix import Dissimilarities
@@ -130,6 +131,7 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
         "notes": notes,
         "dimension": m,
         "drift": embedding.drift.tolist(),
+        **_turning(embedding),
         "coordinates": _packed(embedding.coordinates[shown]),
         "labels": [names[i] for i in shown],
         "named": embedding.labels is not None,
@@ -146,6 +148,15 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
     }
 
 
+def _turning(embedding: Embedding) -> dict[str, Any]:
+    """What the script needs of a drift that turns; without one, a word that there is none."""
+    if embedding.swirl is None:
+        return {"swirl": None}
+    words = turning(embedding.coordinates, embedding.drift, embedding.swirl, embedding.geodesic)
+    sentences = " ".join(f"{line[0].upper()}{line[1:]}." for line in words)
+    return {"swirl": embedding.swirl.tolist(), "geodesic": embedding.geodesic, "turning": sentences}
+
+
 class Column(NamedTuple):
     """A value for each point, and its colors."""
 
@@ -157,7 +168,8 @@ class Column(NamedTuple):
 def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Column], int]:
     """What to show and to color by: height, share of the stress, attributes; and the place of the one to begin with."""
     n = embedding.n_points
-    given: dict[str, Any] = {"height": embedding.height, "share of the stress": embedding.stress_per_point}
+    given: dict[str, Any] = {"height": embedding.height} if embedding.has_height else {}
+    given["share of the stress"] = embedding.stress_per_point
     columns = [Column(name, list(values), colors.coloring(values, n)) for name, values in given.items()]
     if attributes is not None:
         if not hasattr(attributes, "items"):
@@ -224,7 +236,7 @@ def _worst_pairs(
 ) -> list[tuple[int, int, float]]:
     """From, to and datum of the ordered pairs with the largest part in the stress, the largest first."""
     best, largest = np.empty((0, 4)), 0.0
-    for start, stop, distance in randers_distance_blocks(embedding.coordinates[shown], drift=embedding.drift):
+    for start, stop, distance in randers_distance_blocks(embedding.coordinates[shown], **embedding.metric):
         D, W = _known(data, shown[start:stop], shown)
         D[W == 0] = 0.0
         misfit = np.where(D < 0, np.minimum(distance + D, 0.0), distance - D)
@@ -245,8 +257,11 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
     rows = [
         ("points", f"{embedding.n_points:,}, in {count(embedding.n_components, 'dimension')}"),
         ("alpha", f"{alpha:.4g}"),
-        ("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"),
     ]
+    if embedding.kappa is None:
+        rows.append(("straight up : straight down", f"{(1 + alpha) / (1 - alpha):.4g}"))
+    else:
+        rows.append(("kappa", f"{embedding.kappa:.4g}"))
     if embedding.normalized_stress is not None:
         rows.append(("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"))
         rows.append(("stress", f"{embedding.stress:.6g}"))

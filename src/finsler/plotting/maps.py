@@ -13,6 +13,7 @@ from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError, printable
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, MISSING, QUIET, Coloring, coloring, colormap, in_order
+from finsler.solvers.swirl.choice import turning
 
 if TYPE_CHECKING:
     from finsler.embedding import Embedding
@@ -77,7 +78,9 @@ def plot_map(
     >>> ax.get_ylabel()
     'height (up costs more)'
     """
-    values = embedding.height if color is None else in_order(color, embedding.labels, "color")
+    values: Any = None if color is None else in_order(color, embedding.labels, "color")
+    if color is None:
+        values = embedding.height if embedding.has_height else embedding.stress_per_point
     painted = coloring(values, embedding.n_points)
     pairs, outside = (np.empty((0, 2), dtype=int), 0) if arcs is None else _arc_ends(embedding, arcs)
     named = _named(embedding, labels)
@@ -86,7 +89,8 @@ def plot_map(
     places = _places(embedding)
     size = float(np.clip(6000 / n, 5, 24)) if size is None else size
     if color_label is None:
-        color_label = "height" if color is None else str(getattr(color, "name", None) or "")
+        own = "height" if embedding.has_height else "share of the stress"
+        color_label = own if color is None else str(getattr(color, "name", None) or "")
     remarks = [_draw_points(ax, places, painted, color_label, cmap, size), _left_out(embedding)]
     _set_axes(ax, places, embedding)
     canvas.set_title(ax, _describe(embedding))
@@ -142,13 +146,15 @@ def _places(embedding: Embedding) -> NDArray[Any]:
 
 
 def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding) -> None:
-    up = "height (up costs more)"
+    turns = embedding.swirl is not None
+    up = f"x{embedding.n_components}" if turns else "height (up costs more)"
     if places.shape[1] == 3:
         ax.set(xlabel="x1", ylabel="x2", zlabel=up)
         canvas.equal_box(ax, places)
-        _draw_drift_in_space(ax, embedding.alpha)
+        if not turns:
+            _draw_drift_in_space(ax, embedding.alpha)
     elif embedding.n_components == 2:
-        ax.set(xlabel="x1 (both directions cost the same)", ylabel=up)
+        ax.set(xlabel="x1" if turns else "x1 (both directions cost the same)", ylabel=up)
         canvas.equal_scale(ax)
     else:
         ax.set(ylabel=up, xlim=(-1.6, 1), xticks=[])
@@ -198,6 +204,8 @@ def _describe(embedding: Embedding) -> str:
     fit = f"{embedding.n_points} points"
     if embedding.normalized_stress is not None:  # a learned map has none
         fit += f", normalized stress {canvas.fit_words(embedding.normalized_stress)}"
+    if embedding.swirl is not None:
+        return f"{fit}\n{turning(embedding.coordinates, embedding.drift, embedding.swirl, embedding.geodesic)[0]}"
     if alpha == 0:
         return f"{fit}\nboth ways cost the same (alpha = 0)"
     ratio = (1 + alpha) / (1 - alpha)
@@ -230,7 +238,8 @@ def _arrange(
         )
         for i in named
     }  # fmt: skip
-    key = _key(ax, embedding.alpha, ball) if ball or embedding.alpha > 0 else None
+    straight = embedding.swirl is None  # the arrows of the key are the same everywhere only then
+    key = _key(ax, embedding.alpha, ball) if straight and (ball or embedding.alpha > 0) else None
     words = canvas.note(ax, remarks) if written or remarks else None
     columns = () if m > 1 else (1,) if arcs else (1, -1)
     n_extensions = 2 if m == 2 and key is not None and not canvas.both_shared(ax) else 0

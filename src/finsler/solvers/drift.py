@@ -105,7 +105,7 @@ def upright(X: Array, omega: Array) -> tuple[Array, Array]:
     X = (X - X.mean(axis=0)) @ frame_of(omega)
     alpha = float(np.linalg.norm(omega))
     free = m - 1 if alpha > 0 else m
-    X[:, :free] = _principal(X[:, :free])
+    X[:, :free] = principal_axes(X[:, :free])[0]
     return X, drift_vector(alpha, m)
 
 
@@ -123,20 +123,26 @@ def axis_signs(X: Array) -> Array:
     return np.where(deciding < 0, -1.0, 1.0)
 
 
-def _principal(X: Array) -> Array:
-    """Centered points on their principal axes. Where variances nearly tie, the farthest point lies on the first of
-    these axes, the farthest from that one in the plane of the first two, and so on.
+def principal_axes(X: Array) -> tuple[Array, Array]:
+    """Centered points on their principal axes, and the orthogonal matrix that turns them there.
+
+    Where variances nearly tie, the farthest point lies on the first of these axes, the farthest from that one in the plane
+    of the first two, and so on.
     """
-    scale = np.abs(X).max(initial=0.0)
+    scale, turn = np.abs(X).max(initial=0.0), np.eye(X.shape[1])
     if not scale > 0:
-        return X
+        return X, turn
     values, vectors = np.linalg.eigh((X / scale).T @ (X / scale))
-    values, X = values[::-1], X @ vectors[:, ::-1]
+    values, turn = values[::-1], vectors[:, ::-1].copy()
+    X = X @ vectors[:, ::-1]
     ties = np.flatnonzero(np.diff(values) < -NEAR_TIE * values[:-1]) + 1
     for block in np.split(np.arange(X.shape[1]), ties):
         for k in range(len(block) - 1):
             rest = X[:, block[k:]]
             square = (rest**2).sum(axis=1)
             first = int(np.argmax(square >= (1 - NEAR_TIE) * square.max()))
-            X[:, block[k:]] = rest @ frame_of(rest[first])[:, ::-1]
-    return X * axis_signs(X)
+            Q = frame_of(rest[first])[:, ::-1]
+            X[:, block[k:]] = rest @ Q
+            turn[:, block[k:]] = turn[:, block[k:]] @ Q
+    signs = axis_signs(X)
+    return X * signs, turn * signs

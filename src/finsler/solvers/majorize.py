@@ -26,6 +26,7 @@ MEMORY = 8  # earlier steps that the acceleration combines
 RELAX = 1.9  # a step up to twice as long still lies below the majorizer's start, so it cannot go uphill
 CALM = 0.05  # mixing begins when an iteration lowers the stress by less than this share
 EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
+ROUNDING = 1e-13  # share of the stress that a shortened step must promise to be worth trying
 MOMENTUM = 0.7  # at most this share of the move before is added to a step that is not mixed
 
 
@@ -195,7 +196,9 @@ def majorize(
             if progress is not None:
                 progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
             if callback is not None and n_iter > done:
-                info = Iteration(n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began)
+                info = Iteration.of(
+                    n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began
+                )
                 if callback(info):
                     return end("stopped", f"The callback stopped it after {n_iter} iterations.")
             if (reached := stop.reached(now, n_iter)) is not None:
@@ -208,6 +211,12 @@ def majorize(
                 acceleration.rejected(kind)
                 candidate = X + RELAX * now.step
                 after = evaluate(candidate, now.omega)
+            if not after.stress <= now.stress and not problem.bounded:
+                share = RELAX if accelerate else 1.0
+                while not after.stress <= now.stress and share * now.decrease > ROUNDING * now.stress:
+                    share /= 2
+                    candidate = X + share * now.step
+                    after = evaluate(candidate, now.omega)
             if not after.stress <= now.stress:  # such a step cannot rise but by rounding
                 return end("converged", f"The stress stands still to rounding after {n_iter} iterations.")
             X, now = candidate, after

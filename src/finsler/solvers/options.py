@@ -24,11 +24,13 @@ if TYPE_CHECKING:  # the command line shows the defaults before numpy is needed
     from numpy.typing import ArrayLike
 
 STARTS = ("classical", "isomap", "random")
+SWIRLS = (False, True, "geodesic", "auto")
 
 
 class SolverOptions(TypedDict, total=False):
     """Options of every solver that iterates, and of whatever calls one."""
 
+    swirl: bool | str
     init: str | ArrayLike
     n_init: int
     max_iter: int
@@ -66,6 +68,7 @@ class EveryOption(MatrixOptions, SparseOptions, total=False):
 
 DEFAULTS: EveryOption = {
     "solver": "smacof",
+    "swirl": False,
     "init": "classical",
     "n_init": 1,
     "max_iter": 500,
@@ -108,12 +111,27 @@ def _check(options: SolverOptions) -> None:
     init, tol, seconds = options["init"], options["tol"], options["time_limit"]
     if isinstance(init, str) and init not in STARTS:
         raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
+    check_swirl(options["swirl"])
     check_count("n_init", options["n_init"])
     check_count("max_iter", options["max_iter"], 0)
     if not isinstance(tol, Real) or not float(tol) >= 0:
         raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")
     if seconds is not None and not (isinstance(seconds, Real) and float(seconds) > 0):
         raise InputError(f"must be a positive number of seconds, got {seconds!r}.", argument="time_limit")
+
+
+def check_swirl(swirl: Any, n_components: int | None = None) -> bool | str:
+    """Refuse a swirl that has no meaning, or that a map has no dimensions for."""
+    if not any(swirl is known or (isinstance(swirl, str) and swirl == known) for known in SWIRLS):
+        raise InputError(f"must be False, True, 'geodesic' or 'auto', got {swirl!r}.", argument="swirl")
+    if n_components is not None and swirl is True and n_components < 2:
+        raise InputError("needs n_components of 2 or more: nothing turns on a line.", argument="swirl")
+    if n_components is not None and swirl == "geodesic" and n_components != 2:
+        raise InputError(
+            f"'geodesic' goes with n_components=2, got {n_components}; use True for other maps.",
+            argument="swirl",
+        )
+    return swirl if isinstance(swirl, str) else bool(swirl)
 
 
 def check_names(function: str, options: Mapping[str, Any], known: Any) -> None:

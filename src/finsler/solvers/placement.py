@@ -12,6 +12,7 @@ from finsler._runtime import map_blocks
 from finsler.data.matrix import LARGEST, as_float_array
 from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
+from finsler.geometry.swirl import drift_at, swirl_matrix
 from finsler.kernels.dense import place_rows
 
 Array = NDArray[np.floating[Any]]
@@ -33,6 +34,8 @@ def place(
     X: ArrayLike,
     drift: float | ArrayLike,
     *,
+    swirl: ArrayLike | None = None,
+    geodesic: bool = False,
     to_fitted: ArrayLike | None = None,
     from_fitted: ArrayLike | None = None,
     max_iter: int = 1000,
@@ -48,7 +51,9 @@ def place(
     X : array-like of shape (n, m)
         Fitted coordinates, which stay.
     drift : float or array-like of shape (m,)
-        Drift of the map, on the last axis.
+        Drift of the map, on the last axis; beside a swirl, the drift at the origin.
+    swirl, geodesic : array-like of shape (m, m), bool
+        Swirl of the map, if its drift turns, and whether its ways are arcs; see `finsler.geometry.swirl`.
     to_fitted, from_fitted : array-like of shape (k, n), optional
         Dissimilarities *from* each new point *to* each fitted one, and *from* each fitted point *to* each new one, also
         one row per new point; NaN where unknown.
@@ -74,9 +79,12 @@ def place(
         raise InputError(f"X must be a 2-D array of fitted coordinates, got {X.ndim} dimension(s).")
     if not np.isfinite(X).all():
         raise InputError(f"X is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
-    omega = drift_vector(drift, X.shape[1])
-    if omega[:-1].any():
+    m = X.shape[1]
+    w = drift_vector(drift, m, below_one=swirl is None)
+    K = None if swirl is None else swirl_matrix(swirl, m)
+    if K is None and w[:-1].any():
         raise InputError("The drift of a map must lie on its last axis.")
+    omega, kappa = drift_at(X, w, K), abs(float(K[1, 0])) if K is not None and geodesic else 0.0
     there, back = _both_ways(to_fitted, from_fitted, len(X))
     w_there, w_back = np.isfinite(there).astype(float), np.isfinite(back).astype(float)
     blind = np.flatnonzero(w_there.sum(axis=1) + w_back.sum(axis=1) == 0)
@@ -88,7 +96,7 @@ def place(
 
     def task(_: int, start: int, stop: int) -> None:
         place_rows(
-            there, back, w_there, w_back, X, omega, starts, max_iter, tol, start, stop, places, stress, n_iter
+            there, back, w_there, w_back, X, omega, kappa, starts, max_iter, tol, start, stop, places, stress, n_iter
         )  # fmt: skip
 
     map_blocks(task, np.linspace(0, k, min(k, 32) + 1).astype(int), n_jobs)

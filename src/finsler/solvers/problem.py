@@ -50,6 +50,8 @@ class Problem(ABC):
 
     n_points: int
     fixed_drift: Array | None
+    bounded: bool = True
+    """Whether a relaxed step is proved not to rise; else the loop shortens one that does."""
 
     @abstractmethod
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
@@ -64,6 +66,11 @@ class Parts:
     h: Array  #: Centered heights that fit the skew part ``A = (D - D')/2`` best, ``A.mean(axis=0)``.
     skew_residual: float  #: What they leave of it, ``sum over i < j of (A_ij - h_j + h_i)^2``.
     total: float  #: Sum of squares of D.
+
+    @property
+    def skew_square(self) -> float:
+        """Sum of squares of the skew part, over ordered pairs: of what the heights explain, and of what they leave."""
+        return 2 * self.skew_residual + 2 * len(self.h) * float(self.h @ self.h)
 
 
 def split(D: Array, n_jobs: int | None = None) -> Parts:
@@ -124,6 +131,9 @@ class UniformProblem(Problem):
 class WeightedProblem(Problem):
     """Any non-negative weights, the two directions of a pair weighing differently or one of them missing."""
 
+    drift_on_all_axes = False
+    """Whether the drift may point along any axis, as where it turns, or lies on the last one of the frame of the solver."""
+
     def __init__(self, panels: Panels, fixed_drift: Array | None, degrees: Array | None = None):
         self.panels, self.fixed_drift, self._degrees = panels, fixed_drift, degrees
         self.n_points = panels.n_points
@@ -146,7 +156,7 @@ class WeightedProblem(Problem):
         return Evaluation(unit * float(found[-1].sum()), step, unit * 2 * float(np.vdot(step, force)), omega)
 
     def _curvature_solver(self, alpha: float) -> Callable[[Array], Array]:
-        """Solver of ``V step = force`` in a frame whose last axis is the drift.
+        """Solver of ``V step = force`` in a frame whose last axis is the drift, unless it may point anywhere.
 
         Where the drift is fitted, alpha is rounded up to a grid: a larger alpha gives a larger curvature, which
         still majorizes, and the factors are kept while the grid value stays.
@@ -170,6 +180,9 @@ class WeightedProblem(Problem):
         W, WT = self.panels.weights()
         p = (W.astype(float) + WT) / 2
         across = p + alpha * np.abs(W - WT, dtype=float)
+        if self.drift_on_all_axes:
+            everywhere = _grounded_cholesky(across + alpha**2 * p)
+            return lambda force: np.asarray(cho_solve(everywhere, force))
         factor = _grounded_cholesky(across)
         if W is WT or (W == WT).all():
             last = 1 + alpha**2
@@ -193,7 +206,8 @@ class WeightedProblem(Problem):
         diagonal = self._degrees[:, None]
 
         def apply(step: Array) -> Array:
-            return self.panels.sum(passes.curvature_pass, np.ascontiguousarray(step.T), alpha).T
+            across = 0 if self.drift_on_all_axes else step.shape[1] - 1
+            return self.panels.sum(passes.curvature_pass, np.ascontiguousarray(step.T), alpha, across).T
 
         def solve(force: Array) -> Array:
             step = conjugate_gradients(apply, force, diagonal)

@@ -20,10 +20,11 @@ from finsler.geometry.randers import drift_vector
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.drift import flatness
 from finsler.solvers.majorize import EARLY, Run, StopRule, majorize, run_in_turn, run_side_by_side
-from finsler.solvers.options import SolverOptions, checked
+from finsler.solvers.options import SolverOptions, check_swirl, checked
 from finsler.solvers.problem import Problem
 from finsler.solvers.solution import Solution, solution_of
 from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
+from finsler.solvers.swirl.solver import fit_swirl
 
 Array = NDArray[np.floating[Any]]
 
@@ -67,6 +68,7 @@ def smacof(
     given_alpha = check_alpha(alpha)
     check_count("n_components", n_components)
     given = checked("smacof", options, SolverOptions)
+    swirl = check_swirl(given["swirl"], n_components)
     backend = data if isinstance(data, Backend) else MemoryBackend(data, given["n_jobs"])
     start: Any = given["init"]
     if not isinstance(start, str):
@@ -88,16 +90,45 @@ def smacof(
         stop=StopRule.of(given, began, exact=backend.total * (4 * np.finfo(float).eps) ** 2),
     )  # fmt: skip
     run_all = run_side_by_side if backend.runs_in_parallel and len(kinds) > 1 else run_in_turn
-    starts = _starts(kinds, backend, problem, omega, check_random_state(given["random_state"]))
+    rng = check_random_state(given["random_state"])
+    starts = _starts(kinds, backend, problem, omega, rng)
     runs = run_all(run_from, problem, starts, given["callback"])
     best = min(runs, key=lambda run: run.stress)
     ended = next((run for run in runs if run.status in EARLY), best)
+    omega, geodesic, choice, n_passes = best.omega, False, None, sum(run.n_passes for run in runs)
+    if swirl:
+        fitted = fit_swirl(
+            backend, replace(best, status=ended.status), swirl,
+            fixed_drift=None if given_alpha is None else drift_vector(given_alpha, n_components),
+            starts=_starts(_swirl_starts(kinds, backend.n_points), backend, problem, omega, rng),
+            run_from=partial(_minimize_swirl, run_from, given["callback"], 1e-15 * (backend.skew_square or 0.0)),
+        )  # fmt: skip
+        best, field, choice, more = fitted
+        omega, geodesic = field.packed, field.geodesic
+        n_passes += sum(run.n_passes for run in more)
+        ended = ended if ended.status in EARLY else best
     progress.close(ended.message)
     return solution_of(
-        backend, best.coordinates, best.omega, history=best.history, n_iter=best.n_iter,
-        n_passes=sum(run.n_passes for run in runs), status=ended.status, message=ended.message,
+        backend, best.coordinates, omega, history=best.history, n_iter=best.n_iter,
+        n_passes=n_passes, status=ended.status, message=ended.message, geodesic=geodesic, swirl_choice=choice,
         seconds=time.perf_counter() - began, alpha_source=guess.source,
     )  # fmt: skip
+
+
+def _minimize_swirl(
+    run_from: Any, callback: Any, rounding: float, problem: Problem, X0: Array, omega: Array
+) -> Run:
+    """Run from one start of a map whose drift turns; its stress is a difference of sums, with their ``rounding``."""
+    stop = run_from.keywords["stop"]
+    stop = replace(stop, exact=max(stop.exact, rounding))
+    run: Run = run_from(problem, X0, omega=omega, unclear=False, callback=callback, stop=stop)
+    return run
+
+
+def _swirl_starts(kinds: Sequence[str | Array], n_points: int) -> list[str | Array]:
+    """Starts of a map whose drift turns beside the canonical map: without heights, and those that were asked for."""
+    further = [kind for kind in kinds if not isinstance(kind, str) or kind == "random"]
+    return further if len(further) == len(kinds) or n_points > SECOND_START else ["isomap", *further]
 
 
 def _starts(

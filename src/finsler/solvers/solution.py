@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler.geometry.pairs import AlphaSource
-from finsler.solvers.drift import upright
 from finsler.solvers.start import identifiable
+from finsler.solvers.swirl.choice import SwirlChoice
+from finsler.solvers.swirl.field import Field, turned_upright
 
 Array = NDArray[np.floating[Any]]
 
@@ -20,7 +21,7 @@ class Solution:
     """Result of a solver."""
 
     coordinates: Array  #: The map, in the frame of :func:`~finsler.solvers.drift.upright`.
-    drift: Array  #: ``(0, ..., 0, alpha)``.
+    drift: Array  #: ``(0, ..., 0, alpha)``; beside a swirl the drift at the middle, which may point anywhere.
     stress: float  #: Weighted sum of squared errors over ordered pairs, computed anew from the coordinates.
     total: float  #: Weighted sum of squared dissimilarities over the same pairs.
     per_point: Array  #: Share of each point in the stress.
@@ -32,6 +33,9 @@ class Solution:
     message: str  #: The same in words.
     seconds: float  #: Wall-clock time.
     alpha_source: AlphaSource = "given"
+    swirl: Array | None = None  #: Skew matrix K of a drift that turns; None if it does not.
+    geodesic: bool = False  #: Whether ways are arcs, the cheapest ones, beside a swirl.
+    swirl_choice: SwirlChoice | None = None  #: What was found about a swirl, if one was asked for.
 
     @property
     def alpha(self) -> float:
@@ -54,22 +58,31 @@ class Scored(Protocol):
 
     total: float
 
-    def point_stress(self, X: Array, drift: Array) -> Array:
+    def point_stress(
+        self, X: Array, drift: Array, swirl: Array | None = None, geodesic: bool = False
+    ) -> Array:
         """Stress of the pairs of each point."""
 
 
-def solution_of(data: Scored, X: Array, omega: Array, *, history: list[float], **facts: Any) -> Solution:
-    """Put a map into the frame that all maps are given in, and measure it there."""
-    X, drift = upright(X, omega)
-    shares = data.point_stress(X, drift)
+def solution_of(
+    data: Scored, X: Array, omega: Array, *, history: list[float], geodesic: bool = False, **facts: Any
+) -> Solution:
+    """Put a map into the frame that all maps are given in, and measure it there.
+
+    ``omega`` is the drift, or with a swirl the packed field.
+    """
+    X, field = turned_upright(X, Field.unpacked(omega, geodesic))
+    shares = data.point_stress(X, *field)
     stress = float(shares.sum())
     return Solution(
         coordinates=X,
-        drift=drift,
+        drift=field.drift,
         stress=stress,
         total=data.total,
         per_point=shares / stress if stress > 0 else shares,
         history=np.array(history or [stress]),
+        swirl=field.swirl,
+        geodesic=field.geodesic,
         **facts,
     )
 
@@ -81,5 +94,12 @@ class Iteration:
     n_iter: int  #: Iterations so far.
     stress: float  #: Stress of the map.
     coordinates: Array  #: The map so far, a copy.
-    drift: Array  #: Its drift, which need not point along the last axis before the end.
+    drift: Array  #: Its drift, which need not point along the last axis before the end; with a swirl, at its middle.
     seconds: float  #: Wall-clock time so far.
+    swirl: Array | None = None  #: Its swirl, where one is fitted.
+
+    @classmethod
+    def of(cls, n_iter: int, stress: float, X: Array, omega: Array, seconds: float) -> Iteration:
+        """What is known after an iteration; ``omega`` is a drift, or a drift and the rows of a swirl below it."""
+        drift, swirl = (omega, None) if omega.ndim == 1 else (omega[0], omega[1:])
+        return cls(n_iter, stress, X, drift, seconds, swirl)

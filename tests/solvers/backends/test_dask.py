@@ -258,3 +258,22 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ImportError, match=r"pip install 'finsler\[distributed\]'"):
         dask_shortest_paths(csr_array((3, 3)))
+
+
+@pytest.mark.parametrize("swirl", [True, "geodesic"])
+@pytest.mark.parametrize("kind", ["uniform", "asymmetric"])
+def test_maps_whose_drift_turns(kind, swirl):
+    rng = np.random.default_rng(0)
+    D, W = randers_distances(rng.normal(size=(60, 2)), drift=0.1, swirl=0.1), None
+    D = D * rng.uniform(0.95, 1.05, size=D.shape)
+    np.fill_diagonal(D, 0)
+    if kind != "uniform":
+        W = rng.uniform(0.5, 1.5, D.shape)
+    here = FinslerMDS(swirl=swirl).fit(D, weights=W)
+    blocks = [None if values is None else da.from_array(values, chunks=(20, 60)) for values in (D, W)]
+    there = FinslerMDS(swirl=swirl).fit(blocks[0], weights=blocks[1])
+    assert there.normalized_stress_ == pytest.approx(here.normalized_stress_, rel=1e-4)
+    np.testing.assert_allclose(there.swirl_, here.swirl_, atol=1e-3)
+    assert there.result_.asymmetry_shown().share == pytest.approx(
+        here.result_.asymmetry_shown().share, abs=0.2
+    )

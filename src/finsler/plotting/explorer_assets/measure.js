@@ -3,9 +3,9 @@
 
 const $ = (id) => document.getElementById(id);
 const record = JSON.parse($("record").textContent);
-const { labels, drift, dimension: m } = record;
+const { labels, drift, swirl, dimension: m } = record;
 const n = labels.length;
-const alpha = drift[m - 1];
+const alpha = swirl ? 0 : drift[m - 1]; // of a drift that turns, the arrows of the key would tell one place only
 const X = new Float64Array(unpack(record.coordinates));
 const columns = record.columns; // of numbers or of words, one a point
 for (const column of columns) if (column.numbers) column.numbers = new Float64Array(unpack(column.numbers));
@@ -24,11 +24,22 @@ function unpack(base64) {
 const climb = new Float64Array(n); // drift . x
 for (let i = 0; i < n; i++) for (let k = 0; k < m; k++) climb[i] += drift[k] * X[i * m + k];
 
-/** Distance on the map from i to j: ||x_j - x_i|| + drift . (x_j - x_i). */
+/** Cost of the cheapest way over a chord, an arc, without its skew part; straight where ways are. */
+function chord(e) {
+  const kappa = record.geodesic ? Math.abs(swirl[1][0]) : 0;
+  const t = Math.min(kappa * e, 1);
+  return t < 1e-4 ? e * (1 - t * t / 6) : (Math.asin(t) + t * Math.sqrt(1 - t * t)) / (2 * kappa);
+}
+
+/** Distance on the map from i to j: ||x_j - x_i|| + (drift + swirl x_i) . (x_j - x_i). */
 function distance(i, j) {
-  let square = 0;
-  for (let k = 0; k < m; k++) square += (X[j * m + k] - X[i * m + k]) ** 2;
-  return Math.sqrt(square) + (climb[j] - climb[i]);
+  let square = 0, turn = 0;
+  for (let k = 0; k < m; k++) {
+    const u = X[j * m + k] - X[i * m + k];
+    square += u ** 2;
+    if (swirl) for (let l = 0; l < m; l++) turn += swirl[k][l] * X[i * m + l] * u;
+  }
+  return chord(Math.sqrt(square)) + (climb[j] - climb[i]) + turn;
 }
 
 /** What the data says from i to j: a value, a bound ("at least"), or a word for why there is neither. */

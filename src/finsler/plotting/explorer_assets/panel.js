@@ -109,7 +109,7 @@ function showFacts(list, rows) {
 
 function showOnce() {
   const ratio = number((1 + alpha) / (1 - alpha), 3);
-  $("caption").textContent = alpha === 0
+  $("caption").textContent = swirl ? record.turning : alpha === 0
     ? "This map is symmetric (alpha = 0): the way there costs as much as the way back."
     : `Going up costs more than coming down: straight up costs ${ratio} times as much as straight down `
       + `(alpha = ${number(alpha, 3)}). Level ways cost the same both ways.`;

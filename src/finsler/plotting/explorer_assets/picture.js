@@ -117,7 +117,7 @@ function traces() {
 function theme() {
   const lines = { gridcolor: color("--grid"), linecolor: color("--line"), zeroline: false, tickfont: { size: 11 } };
   const titled = (text, more) => ({ ...lines, ...more, title: { text, font: { size: 12 } } });
-  const up = solid && narrow ? "height" : "height (up costs more)";
+  const up = swirl ? `x${m}` : solid && narrow ? "height" : "height (up costs more)";
   Object.assign(layout, {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
+from finsler.geometry.asymmetry import Shown
 from finsler.geometry.pairs import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square
 from finsler.solvers.backends.passes import MemoryPanels
@@ -31,6 +32,7 @@ from finsler.solvers.start import (
     random_points,
     sampled_points,
 )
+from finsler.solvers.swirl.problem import UniformSwirlProblem, WeightedSwirlProblem
 
 Array = NDArray[np.floating[Any]]
 
@@ -47,6 +49,10 @@ class Backend(ABC):
     """Whether there are weights, or pairs that are not known."""
     total: float
     """Sum ``w D^2`` over ordered pairs, bounds left out."""
+    n_pairs: float
+    """Number of ordered pairs with a weight."""
+    skew_square: float | None = None
+    """Sum of squares of the skew part of complete data without weights."""
     labels: list[Any] | None = None
     provenance: Provenance = Provenance()
     data: Dissimilarities | None = None
@@ -60,6 +66,10 @@ class Backend(ABC):
     @abstractmethod
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
+
+    @abstractmethod
+    def swirl_problem(self, radius: float, fixed_drift: Array | None, geodesic: bool) -> Problem:
+        """Stress of maps whose drift turns, limited by ``radius``; see `finsler.solvers.swirl`."""
 
     @abstractmethod
     def gram_and_heights(self) -> tuple[Gram, Array]:
@@ -78,10 +88,12 @@ class Backend(ABC):
         """Gaussian points as far apart on average as the data."""
 
     @abstractmethod
-    def point_stress(self, X: Array, drift: Array) -> Array:
+    def point_stress(
+        self, X: Array, drift: Array, swirl: Array | None = None, geodesic: bool = False
+    ) -> Array:
         """Stress of each point of a map: half of every pair at either end."""
 
-    def asymmetry_shown(self, heights: Array) -> AsymmetryShown | None:
+    def asymmetry_shown(self, shown: Shown) -> AsymmetryShown | None:
         """How much of the asymmetry a map shows, if the data are where only some rows of them can be looked at."""
         return None
 
@@ -99,7 +111,14 @@ class MemoryBackend(Backend):
         need, n = copies * data.matrix.itemsize * float(self.n_points) ** 2, self.n_points
         require_memory(need, f"Working copies of the pairs of {n} points", "Use float32, or fewer points.")
         self._parts = None if self.weighted else split(data.matrix, n_jobs)
-        self.total = total_square(data.matrix, data.weights) if self._parts is None else self._parts.total
+        n = data.n_points
+        if self._parts is None:
+            assert data.weights is not None
+            self.total = total_square(data.matrix, data.weights)
+            self.n_pairs = float(np.count_nonzero(data.weights) - np.count_nonzero(np.diagonal(data.weights)))
+        else:
+            self.total, self.n_pairs = self._parts.total, float(n * (n - 1))
+            self.skew_square = self._parts.skew_square
 
     @cached_property
     def _symmetric_and_heights(self) -> tuple[Array, Array]:
@@ -136,6 +155,28 @@ class MemoryBackend(Backend):
         """Stress with a given drift, or with one that is fitted."""
         if self._parts is not None:
             return UniformProblem(MemoryPanels((self._parts.S,), 1.0, self.n_jobs), self._parts, fixed_drift)
+        return WeightedProblem(self._weighted_panels, fixed_drift)
+
+    def swirl_problem(self, radius: float, fixed_drift: Array | None, geodesic: bool) -> Problem:
+        """Stress of maps whose drift turns, limited by ``radius``."""
+        if self._parts is None:
+            return WeightedSwirlProblem(self._weighted_panels, radius, fixed_drift, geodesic=geodesic)
+        panels = MemoryPanels((self._parts.S, self._skew), 1.0, self.n_jobs)
+        return UniformSwirlProblem(panels, self._parts, radius, fixed_drift, geodesic)
+
+    @cached_property
+    def _skew(self) -> Array:
+        """Skew part ``(D - D')/2``; its upper triangle is read."""
+        D, n = self.data.matrix, self.n_points
+        require_memory(
+            D.itemsize * n * n, f"The skew part of D for {n} points", "Use float32 or fewer points."
+        )
+        A = np.subtract(D, D.T, dtype=D.dtype)
+        A *= 0.5
+        return A
+
+    @cached_property
+    def _weighted_panels(self) -> MemoryPanels:
         D, weights = self.data.matrix, self.data.weights
         assert weights is not None
         # In units of the largest: weights of any magnitude give the same map.
@@ -145,8 +186,12 @@ class MemoryBackend(Backend):
         # Contiguous transposes: the kernel reads both directions of a pair side by side.
         WT = W if (W == W.T).all() else np.ascontiguousarray(W.T)
         panel = D, np.ascontiguousarray(D.T), W, WT
-        return WeightedProblem(MemoryPanels(panel, unit, self.n_jobs), fixed_drift)
+        return MemoryPanels(panel, unit, self.n_jobs)
 
-    def point_stress(self, X: Array, drift: Array) -> Array:
+    def point_stress(
+        self, X: Array, drift: Array, swirl: Array | None = None, geodesic: bool = False
+    ) -> Array:
         """Stress of each point of a map: half of every pair at either end."""
-        return point_stress(X, self.data.matrix, self.data.weights, drift=drift, n_jobs=self.n_jobs)
+        return point_stress(
+            X, self.data.matrix, self.data.weights, drift=drift, swirl=swirl, geodesic=geodesic, n_jobs=self.n_jobs
+        )  # fmt: skip

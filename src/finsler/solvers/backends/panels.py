@@ -14,7 +14,7 @@ from finsler._runtime import single_blas_thread
 from finsler.data.matrix import Dissimilarities, raise_if_unconnected
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError
-from finsler.geometry.asymmetry import shown_by
+from finsler.geometry.asymmetry import Shown, shown_by
 from finsler.geometry.components import pair_components
 from finsler.geometry.pairs import AsymmetryShown, Rows
 from finsler.geometry.randers import drift_vector
@@ -33,6 +33,8 @@ from finsler.solvers.start import (
     sampled_points,
     scaled_eigenvectors,
 )
+from finsler.solvers.swirl.field import Field
+from finsler.solvers.swirl.problem import UniformSwirlProblem, WeightedSwirlProblem, at_points
 
 Array = NDArray[np.floating[Any]]
 
@@ -57,7 +59,8 @@ class PanelBackend(Backend):
             sums = panels.sum(passes.weights_pass)
             self.degrees = sums[0]
             self.total = panels.unit * float(sums[1].sum())
-            self._mean_square = float(sums[2].sum()) / max(float(sums[3].sum()), 1.0)
+            self.n_pairs = float(sums[3].sum())
+            self._mean_square = float(sums[2].sum()) / max(self.n_pairs, 1.0)
         else:
             drop, squares = panels.sum(passes.skew_pass, skew=True)
             h = drop / n
@@ -66,12 +69,19 @@ class PanelBackend(Backend):
             self.total = float(squares.sum())
             self._mean_square = self.total / n / max(n - 1, 1)
             self.parts = Parts(np.empty((0, 0)), h, residual, self.total)
+            self.n_pairs, self.skew_square = float(n * (n - 1)), self.parts.skew_square
 
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
         if self.weighted:
             return WeightedProblem(self.panels, fixed_drift, self.degrees)
         return UniformProblem(self.panels, self.parts, fixed_drift)
+
+    def swirl_problem(self, radius: float, fixed_drift: Array | None, geodesic: bool) -> Problem:
+        """Stress of maps whose drift turns, limited by ``radius``."""
+        if self.weighted:
+            return WeightedSwirlProblem(self.panels, radius, fixed_drift, self.degrees, geodesic)
+        return UniformSwirlProblem(self.panels, self.parts, radius, fixed_drift, geodesic)
 
     def evidence(self) -> Evidence:
         """Evidence of a drift; where pairs are missing or weighted, from the landmarks."""
@@ -105,9 +115,16 @@ class PanelBackend(Backend):
         """Gaussian points as far apart on average as the data."""
         return gaussian_points(self.n_points, n_components, np.sqrt(self._mean_square), rng)
 
-    def point_stress(self, X: Array, drift: Array) -> Array:
+    def point_stress(
+        self, X: Array, drift: Array, swirl: Array | None = None, geodesic: bool = False
+    ) -> Array:
         """Stress of each point of a map: half of every pair at either end."""
-        found = self.panels.sum(passes.misfit_pass, axes_first(X), X @ drift, skew=not self.weighted)[0]
+        skew = not self.weighted
+        if swirl is None:
+            found = self.panels.sum(passes.misfit_pass, axes_first(X), X @ drift, skew=skew)[0]
+        else:
+            at = at_points(X, Field(drift, swirl, geodesic))
+            found = self.panels.sum(passes.swirl_misfit_pass, axes_first(X), *at, skew=skew)[0]
         return np.asarray(self.panels.unit / 2 * found)
 
     def _among(self, points: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -129,12 +146,12 @@ class PanelBackend(Backend):
             return np.arange(n)
         return np.sort(np.random.default_rng(0).permutation(n)[:LANDMARKS])
 
-    def asymmetry_shown(self, heights: Array) -> AsymmetryShown:
+    def asymmetry_shown(self, shown: Shown) -> AsymmetryShown:
         """How much of the asymmetry a map shows, from the pairs of some points."""
         points = np.sort(np.random.default_rng(0).permutation(self.n_points)[:ROWS])
         found, unit = self._columns(points), self.panels.unit
         weights = (unit * found[3], unit * found[2]) if self.weighted else None
-        return shown_by(Rows(points, found[1], found[0], weights), heights)
+        return shown_by(Rows(points, found[1], found[0], weights), shown)
 
     def _columns(self, points: NDArray[np.intp]) -> Array:
         """Of D to the points, D from them, and the weights so, if any: a row for each point."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import map_blocks
-from finsler.kernels import dense
+from finsler.kernels import dense, swirl
 from finsler.kernels import panels as kernels
 
 Array = NDArray[np.floating[Any]]
@@ -141,10 +141,12 @@ def drift_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, heigh
     dense.weighted_drift(*panel, XT, height, start, stop, out[:-1], out[-1])
 
 
-@panel_pass(lambda XT, alpha: len(XT))
-def curvature_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, alpha: float) -> None:
-    """Curvature of the majorizer times a step, an axis in each row."""
-    dense.curvature(panel[2], panel[3], XT, alpha, start, stop, out)
+@panel_pass(lambda XT, alpha, across: len(XT))
+def curvature_pass(
+    panel: Panel, out: Array, start: int, stop: int, XT: Array, alpha: float, across: int
+) -> None:
+    """Curvature of the majorizer times a step, an axis in each row; the first ``across`` ones lie across the drift."""
+    dense.curvature(panel[2], panel[3], XT, alpha, across, start, stop, out)
 
 
 @panel_pass(lambda VT: len(VT))
@@ -171,6 +173,68 @@ def misfit_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, heig
     uniform = len(panel) == 2
     arrays = (*panel, panel[0][:0], panel[0][:0]) if uniform else panel
     kernels.misfit(*arrays, uniform, XT, height, start, stop, out[0])
+
+
+@panel_pass(lambda XT: 2 * len(XT) + 1)
+def swirl_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array) -> None:
+    """Force on each axis, the skew part times each axis, and the sum of ``(e - S)^2`` of each row of the panel."""
+    m = len(XT)
+    kernel = dense.uniform_three if m == 3 else dense.uniform_any
+    kernel(panel[0], XT, start, stop, out[:m], out[-1])
+    swirl.skew_times(panel[1], XT, start, stop, out[m : 2 * m])
+
+
+@panel_pass(lambda VT: len(VT))
+def skew_times_pass(panel: Panel, out: Array, start: int, stop: int, VT: Array) -> None:
+    """``A v`` for the rows v of ``VT``."""
+    swirl.skew_times(panel[1], VT, start, stop, out)
+
+
+@panel_pass(lambda XT, kappa: 2 * len(XT) + 3)
+def swirl_arc_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, kappa: float) -> None:
+    """`swirl_pass` for arcs; the last three rows are the sums of ``uniform_arc``."""
+    m = len(XT)
+    swirl.uniform_arc(panel[0], XT, kappa, start, stop, out[:m], out[-3:])
+    swirl.skew_times(panel[1], XT, start, stop, out[m : 2 * m])
+
+
+@panel_pass(lambda XT, kappa: len(XT) + 3)
+def arc_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, kappa: float) -> None:
+    """`uniform_pass` for arcs; the last three rows are the sums of ``uniform_arc``."""
+    swirl.uniform_arc(panel[0], XT, kappa, start, stop, out[:-3], out[-3:])
+
+
+@panel_pass(lambda XT, OT, height, kappa: len(XT) + 1)
+def weighted_swirl_pass(
+    panel: Panel, out: Array, start: int, stop: int, XT: Array, OT: Array, height: Array, kappa: float
+) -> None:
+    """Force on each axis, and the stress of each row."""
+    swirl.weighted(*panel, XT, OT, height, kappa, start, stop, out[:-1], out[-1])
+
+
+@panel_pass(lambda XT, OT, height, kappa, sign, m: 1 + _unknowns(m) * (_unknowns(m) + 3) // 2)
+def field_pass(
+    panel: Panel, out: Array, start: int, stop: int, XT: Array, OT: Array, height: Array, kappa: float, sign: float, m: int
+) -> None:  # fmt: skip
+    """Stress, and the terms of the least squares for the drift field, in sums over the panel."""
+    sums = np.zeros(len(out))
+    swirl.weighted_field(*panel, XT, OT, height, kappa, sign, m, start, stop, sums)
+    out[:, start] = sums
+
+
+def _unknowns(m: int) -> int:
+    """Numbers of a drift field in m dimensions."""
+    return m + m * (m - 1) // 2
+
+
+@panel_pass(lambda XT, OT, height, kappa: 1)
+def swirl_misfit_pass(
+    panel: Panel, out: Array, start: int, stop: int, XT: Array, OT: Array, height: Array, kappa: float
+) -> None:
+    """`misfit_pass` of a map whose drift turns."""
+    uniform = len(panel) == 2
+    arrays = (*panel, panel[0][:0], panel[0][:0]) if uniform else panel
+    swirl.misfit(*arrays, uniform, XT, OT, height, kappa, start, stop, out[0])
 
 
 @panel_pass(lambda: 4)
@@ -228,4 +292,7 @@ def _directions(values: list[Array]) -> list[Array]:
 
 
 # Passes of the iterations, which show a progress line of their own.
-ITERATED = (uniform_pass, weighted_pass, drift_pass, curvature_pass)
+ITERATED = (
+    uniform_pass, weighted_pass, drift_pass, curvature_pass, swirl_pass, swirl_arc_pass, arc_pass, weighted_swirl_pass,
+    field_pass,
+)  # fmt: skip

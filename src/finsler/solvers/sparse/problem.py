@@ -96,7 +96,7 @@ class SparseProblem(PairProblem):
         # Where a good part of all pairs are arcs, the pairs with the pivots tell of them already.
         density = 0.0 if arcs is None else len(arcs.leaving[1]) / max(1.0, float(data.n_nodes) ** 2)
         self.arc_weight = max(0.0, 1 - density * data.n_pivots) / (1 + among)
-        self.arcs = arcs if self.arc_weight > 0 else None
+        self.given_arcs, self.arcs = arcs, arcs if self.arc_weight > 0 else None
         self.power, self.bound, self.hold, self.relayed = power, bound, hold, relayed
         self.theta = 0.0 if hold else theta
         if hold or data.n_pivots == data.n_nodes:  # if all nodes are pivots, all pairs are there

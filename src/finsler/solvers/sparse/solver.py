@@ -19,15 +19,24 @@ from finsler.geometry.pairs import AlphaSource, SampledScores
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.distances import WEIGHTINGS, sample_rows, sampled_scores
 from finsler.graphs.pivots import PivotDistances, PivotGraph
-from finsler.solvers.drift import frame_of, upright
+from finsler.solvers.drift import frame_of
 from finsler.solvers.majorize import EARLY, Run, StopRule, majorize
-from finsler.solvers.options import PIVOT_DEFAULTS, STREAM_DEFAULTS, EveryOption, SparseOptions, checked
+from finsler.solvers.options import (
+    PIVOT_DEFAULTS,
+    STREAM_DEFAULTS,
+    EveryOption,
+    SparseOptions,
+    check_swirl,
+    checked,
+)
 from finsler.solvers.smacof import given_start
 from finsler.solvers.solution import Solution
 from finsler.solvers.sparse.checkpoint import Checkpoint, State
 from finsler.solvers.sparse.problem import ArcPairs, PairProblem, PairStream, SparseProblem, StreamedProblem
 from finsler.solvers.sparse.start import EPOCH, SAMPLE, coarse_to_fine, partners
+from finsler.solvers.sparse.swirl import go_on_with_swirl
 from finsler.solvers.start import ONE_WAY_ALPHA, check_alpha, identifiable
+from finsler.solvers.swirl.field import Field, turned_upright
 
 Array = NDArray[Any]
 
@@ -104,8 +113,12 @@ class Plan:
     ) -> Plan:  # fmt: skip
         """Plan that the arguments of a function ask for."""
         check_choice("weighting", weighting, WEIGHTINGS)
-        m = check_count("n_components", n_components)
-        return cls(m, check_alpha(alpha), weighting, checked(function, options, SparseOptions, defaults))
+        m, every = (
+            check_count("n_components", n_components),
+            checked(function, options, SparseOptions, defaults),
+        )
+        check_swirl(every["swirl"], m)
+        return cls(m, check_alpha(alpha), weighting, every)
 
 
 def solve(job: Job) -> Solution:
@@ -125,14 +138,27 @@ def solve(job: Job) -> Solution:
         runs.append(_epochs(problem, state, job.plan.alpha is None, stop, file, loop))
     state, run = min(runs, key=lambda pair: pair[1].stress)
     ended = runs[-1][1] if runs[-1][1].status in EARLY else run
+    history, n_passes, field, choice = (
+        state.history,
+        sum(each.n_passes for each, _ in runs),
+        Field(run.omega),
+        None,
+    )
+    if given["swirl"]:
+        run, field, choice, problem = go_on_with_swirl(
+            problem, replace(run, status=ended.status, n_passes=0), given["swirl"], job.given_drift, stop,
+            {**loop, "memory": MEMORY},
+        )  # fmt: skip
+        history, n_passes = (run.history if choice.chosen else history), n_passes + run.n_passes
+        ended = ended if ended.status in EARLY else run
     progress.close(ended.message)
-    X, drift = upright(run.coordinates, run.omega)
-    final = problem.evaluate(X, drift)
+    X, field = turned_upright(run.coordinates, field)
+    final = problem.evaluate(X, field.packed)
     return Solution(
-        coordinates=X, drift=drift, stress=final.stress, total=problem.square,
-        per_point=problem.per_point / (problem.per_point.sum() or 1.0), history=np.array(state.history), n_iter=run.n_iter,
-        n_passes=sum(each.n_passes for each, _ in runs) + 1, status=ended.status, message=ended.message,
-        seconds=time.perf_counter() - began, alpha_source=state.alpha_source,
+        coordinates=X, drift=field.drift, stress=final.stress, total=problem.square,
+        per_point=problem.per_point / (problem.per_point.sum() or 1.0), history=np.array(history), n_iter=run.n_iter,
+        n_passes=n_passes + 1, status=ended.status, message=ended.message, seconds=time.perf_counter() - began,
+        alpha_source=state.alpha_source, swirl=field.swirl, geodesic=field.geodesic, swirl_choice=choice,
     )  # fmt: skip
 
 
@@ -166,6 +192,11 @@ class Job:
     plan: Plan
     arcs: ArcPairs | None
     bound: float
+
+    @property
+    def given_drift(self) -> Array | None:
+        """Drift, if alpha is given."""
+        return None if self.plan.alpha is None else drift_vector(self.plan.alpha, self.plan.m)
 
     @property
     def init(self) -> str | ArrayLike:
@@ -309,7 +340,9 @@ def map_graph(data: PivotGraph, plan: Plan) -> tuple[Solution, SampledScores]:
     solution = _in_units(solve(job), data.unit, WEIGHTINGS[plan.weighting])
     exclude: Any = [] if data.pivots.n_pivots == data.graph.n_nodes else data.pivots.pivots
     rows = sample_rows(data.graph, HELD_OUT, hops=data.hops, exclude=exclude, **plan.running)
-    return solution, sampled_scores(solution.coordinates, solution.drift, rows, weighting=plan.weighting)
+    metric: dict[str, Any] = {"swirl": solution.swirl, "geodesic": solution.geodesic}
+    X, drift = solution.coordinates, solution.drift
+    return solution, sampled_scores(X, drift, rows, **metric, weighting=plan.weighting)
 
 
 def _in_units(solution: Solution, unit: float, power: float) -> Solution:
@@ -318,6 +351,7 @@ def _in_units(solution: Solution, unit: float, power: float) -> Solution:
     return replace(
         solution,
         coordinates=solution.coordinates * unit,
+        swirl=None if solution.swirl is None else solution.swirl / unit,
         stress=solution.stress * square,
         history=solution.history * square,
         total=solution.total * square,
