@@ -16,7 +16,7 @@ TEST_EXAMPLES = opt.examples(
     "finsler test moves.csv --counts",
     "finsler test times.csv --json | jq .asymmetry.heights.p_value",
 )
-DIMS_EXAMPLES = opt.examples("finsler dims times.csv", "finsler dims times.csv --max-dim 3 --out dims.png")
+DIMS_EXAMPLES = opt.examples("finsler dims times.csv --max-dim 3 --out dims.png")
 ALIGN_EXAMPLES = opt.examples(
     "finsler align map.npz other.npz",
     "finsler align map.npz other.npz --out overlay.png --out moved.npz",

@@ -191,9 +191,11 @@ def compare_maps(
     --------
     >>> import finsler
     >>> hours = finsler.load_flight_hours().hours
-    >>> found = compare_maps(finsler.embed_matrix(hours), finsler.embed_matrix(hours.T), n_permutations=99)
-    >>> found.p_value  # the mirror image of a map is another map, if up costs more
-    0.01
+    >>> first, second, back = (finsler.embed_matrix(D) for D in (hours, hours**1.1, hours.T))
+    >>> compare_maps(first, second).p_value
+    0.001
+    >>> compare_maps(first, back).r < 0.1  # upside down is another map, if up costs more
+    True
     """
     check_choice("drift", drift, ("auto", "kept", "free"))
     check_count("n_permutations", n_permutations, 0)
