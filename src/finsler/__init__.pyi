@@ -15,6 +15,7 @@ from finsler.geometry.randers import randers_distances as randers_distances
 from finsler.inference.alignment import compare_maps as compare_maps
 from finsler.inference.asymmetry import asymmetry_test as asymmetry_test
 from finsler.inference.ellipses import confidence as confidence
+from finsler.inference.series import embed_series as embed_series
 from finsler.learn.digraph import DigraphEmbedding as DigraphEmbedding
 from finsler.learn.links import LinkPredictor as LinkPredictor
 from finsler.models.compare import compare_models as compare_models
@@ -22,6 +23,7 @@ from finsler.recipes import embed_graph as embed_graph
 from finsler.recipes import embed_matrix as embed_matrix
 from finsler.recipes import embed_pairs as embed_pairs
 from finsler.recipes import embed_points as embed_points
+from finsler.rectangular import embed_rectangular as embed_rectangular
 from finsler.report import asymmetry_report as asymmetry_report
 
 __version__: str

@@ -14,6 +14,7 @@ __all__, __getattr__, __dir__ = exports(
         "results": ["TestResult"],
         "alignment": ["procrustes", "compare_maps", "Alignment"],
         "ellipses": ["confidence", "Confidence"],
+        "series": ["Series"],
         "fit": ["fit_test", "random_stress", "RandomStress"],
         "resampling": ["bootstrap", "bootstrap_counts", "jackknife", "Jackknife"],
         "dimensions": ["cross_validate", "scree", "CrossValidation", "Scree"],

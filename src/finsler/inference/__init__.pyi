@@ -20,3 +20,4 @@ from finsler.inference.resampling import bootstrap as bootstrap
 from finsler.inference.resampling import bootstrap_counts as bootstrap_counts
 from finsler.inference.resampling import jackknife as jackknife
 from finsler.inference.results import TestResult as TestResult
+from finsler.inference.series import Series as Series

@@ -20,6 +20,7 @@ __all__, __getattr__, __dir__ = exports(
             "plot_alignment",
             "plot_dimensions",
             "plot_cross_validation",
+            "plot_series",
         ],
     },
 )

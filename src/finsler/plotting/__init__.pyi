@@ -9,6 +9,7 @@ from finsler.plotting.inference import plot_confidence as plot_confidence
 from finsler.plotting.inference import plot_cross_validation as plot_cross_validation
 from finsler.plotting.inference import plot_dimensions as plot_dimensions
 from finsler.plotting.inference import plot_null as plot_null
+from finsler.plotting.inference import plot_series as plot_series
 from finsler.plotting.maps import plot_map as plot_map
 from finsler.plotting.maps import unit_ball as unit_ball
 from finsler.plotting.stress import plot_history as plot_history

@@ -208,6 +208,63 @@ def plot_alignment(alignment: Any, *, ax: Any = None) -> Any:
     return ax
 
 
+def plot_series(series: Any, *, ax: Any = None) -> Any:
+    """Draw the maps of a series side by side, in one frame, with arrows from the places on the map before.
+
+    Parameters
+    ----------
+    series : Series
+        Of maps in one or more dimensions; beyond two, the first axis and the height are drawn.
+    ax : sequence of matplotlib Axes, optional
+        Where to draw, one each; a new figure by default.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+
+    Examples
+    --------
+    >>> import finsler
+    >>> hours = finsler.load_flight_hours().hours[:8, :8]
+    >>> len(plot_series(finsler.embed_series({"then": hours, "now": hours**1.1})))
+    2
+    """
+    n = len(series.maps)
+    axes = canvas.panels_for(ax, n, (4.2 * n, 4.4))
+    places = [_flat(one.coordinates) for one in series.maps]
+    low, high = (edge([edge(X, axis=0) for X in places], axis=0) for edge in (np.min, np.max))
+    room = 0.06 * float((high - low).max()) or 1.0
+    for k, (one, X, panel) in enumerate(zip(series.maps, places, axes, strict=True)):
+        panel.scatter(*X.T, s=16, color=CHEAP, zorder=3)
+        names, moves = canvas.names_of(one), np.linalg.norm(X - X.mean(axis=0), axis=1)
+        title = f"{series.names[k]}: alpha = {one.alpha:.3g}, normalized stress {one.normalized_stress:.3g}"
+        if k:
+            before, now = series.matched[k - 1]
+            start, step = places[k - 1][before], X[now] - places[k - 1][before]
+            panel.quiver(
+                *start.T, *step.T, angles="xy", scale_units="xy", scale=1, units="inches", width=0.01, headwidth=6,
+                headlength=7, headaxislength=6, minlength=0.5, color=COSTLY, alpha=0.8, zorder=2, gid="moves",
+            )  # fmt: skip
+            moves = np.zeros(len(X))
+            moves[now] = np.linalg.norm(step, axis=1)
+            title += f"\nr with the one before = {series.agreement[k - 1]:.4g}"
+        for i in np.argsort(-moves, kind="stable")[:8]:
+            panel.annotate(
+                names[i],
+                X[i],
+                (3, 3),
+                textcoords="offset points",
+                fontsize=7,
+                color="#444444",
+                parse_math=False,
+            )
+        panel.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room))
+        panel.set_aspect("equal", adjustable="box")
+        panel.set_ylabel("height (up costs more)" if k == 0 else "")
+        canvas.set_title(panel, title)
+    return axes
+
+
 def _flat(X: NDArray[Any]) -> NDArray[Any]:
     """Two columns of a map: the first axis and the height."""
     return np.column_stack([X[:, 0] if X.shape[1] > 1 else np.zeros(len(X)), X[:, -1]])
