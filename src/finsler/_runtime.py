@@ -19,13 +19,15 @@ from functools import cache
 from numbers import Integral
 from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from finsler.errors import InputError, InputTypeError, MissingExtraError
+
+if TYPE_CHECKING:  # files are opened, and help is printed, without numpy
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """How asymmetric are the data, how much of that can a map show, and what would noise alone give?
 
 The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilarities`; the numbers are those of
-:mod:`finsler.geometry`.
+:mod:`finsler.geometry`. A new number is a field of `AsymmetryReport`, filled in by `_report` and shown by `rows`.
 """
 
 from __future__ import annotations

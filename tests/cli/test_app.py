@@ -9,23 +9,18 @@ import numpy as np
 import pytest
 
 pytest.importorskip("typer")
+import typer
+
 import finsler
 from finsler.cli import inputs, main
+from finsler.cli.app import app
 
 from helpers import SMALL, done, run, shell
 
 COMMANDS = [
-    "embed",
-    "report",
-    "compare",
-    "learn",
-    "predict",
-    "place",
-    "distance",
-    "plot",
-    "demo",
-    "datasets list",
-    "datasets fetch",
+    f"{name} {part}".strip()
+    for name, command in typer.main.get_command(app).commands.items()
+    for part in getattr(command, "commands", [""])
 ]
 
 

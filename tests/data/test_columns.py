@@ -2,11 +2,19 @@
 
 import pytest
 
-from finsler.data.columns import ENDS, FLOWS, LENGTHS, canonical, choose_columns, find_ends, point_columns
+from finsler.data.columns import (
+    END_COLUMNS,
+    FLOWS,
+    LENGTHS,
+    canonical,
+    choose_columns,
+    find_ends,
+    point_columns,
+)
 from finsler.errors import InputError
 
 
-@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("ends", END_COLUMNS)
 @pytest.mark.parametrize("spell", [str, str.upper, str.title])
 def test_both_ends_are_known(ends, spell):
     names = ["year", *map(spell, ends), "minutes"]
@@ -46,7 +54,7 @@ def test_flows_are_never_taken_for_lengths(name):
 
 def test_known_names_are_spelled_as_they_are_compared():
     assert not LENGTHS & FLOWS
-    for name in (*LENGTHS, *FLOWS, *(name for pair in ENDS for name in pair)):
+    for name in (*LENGTHS, *FLOWS, *(name for pair in END_COLUMNS for name in pair)):
         assert canonical(name) == name
 
 

@@ -96,6 +96,39 @@ def test_checked_fills_in_defaults_and_leaves_what_was_given():
     assert (sparse["max_iter"], sparse["checkpoint_seconds"]) == (200, 30.0)
 
 
+class Recording(dict):
+    """A dictionary that knows which of its keys were read."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.read = set()
+
+    def __getitem__(self, name):
+        self.read.add(name)
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize(
+    ("module", "solve", "known"),
+    [
+        ("smacof", lambda: smacof(Dissimilarities(D)), SolverOptions),
+        ("sparse.solver", lambda: embed_graph(ARCS, method="sparse"), options.SparseOptions),
+    ],
+)
+def test_the_solvers_read_every_option(module, solve, known, monkeypatch):
+    made = []
+
+    def recording(*given, **more):
+        made.append(Recording(options.checked(*given, **more)))
+        return made[-1]
+
+    monkeypatch.setattr(f"finsler.solvers.{module}.checked", recording)
+    solve()
+    unread = set(known.__annotations__) - set().union(*(found.read for found in made))
+    unread -= {"checkpoint_seconds"}  # without a checkpoint there is no time to save one
+    assert unread == set(), f"declared in solvers/options.py, but solvers/{module} does not use it"
+
+
 @pytest.mark.parametrize(
     "bad",
     [

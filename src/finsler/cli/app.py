@@ -1,6 +1,7 @@
 """The commands of ``finsler``, put together: errors become one line each, with an exit code.
 
-The modules of the commands import what is heavy when they run: ``--help`` is there at once.
+A new command is a function with its examples in a module of this package, added at the end of this file. The modules of the
+commands import what is heavy when they run: ``--help`` is there at once.
 """
 
 from __future__ import annotations

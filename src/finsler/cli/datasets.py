@@ -17,9 +17,16 @@ FETCH_EXAMPLES = opt.examples(
     "finsler datasets fetch cora --out cora.csv      writes edges that finsler embed reads",
     "finsler datasets fetch flight-hours --out times.csv",
 )
-_MATRICES = {
-    "flight-hours": "Hours between 64 North American airports in a westerly jet. Comes with finsler.",
-    "flight-times": "Hours between 62 airports in the mean winds of a January. Downloads winds and airports.",
+# Name -> function of finsler.datasets that gives ``hours`` and ``codes``, and what it is.
+MATRICES = {
+    "flight-hours": (
+        "load_flight_hours",
+        "Hours between 64 North American airports in a westerly jet. Comes with finsler.",
+    ),
+    "flight-times": (
+        "fetch_flight_hours",
+        "Hours between 62 airports in the mean winds of a January. Downloads winds and airports.",
+    ),
 }
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list.", show_default=False)]
 Out = Annotated[
@@ -67,20 +74,21 @@ def descriptions() -> dict[str, str]:
 
     graphs = {name: facts.about.splitlines()[0] for name, facts in GRAPHS.items()}
     files = {name: f"The file, {file.size / 1e6:.2g} MB, from {file.url}" for name, file in FILES.items()}
-    return {**_MATRICES, **graphs, **files}
+    matrices = {name: text for name, (_, text) in MATRICES.items()}
+    return {**matrices, **graphs, **files}
 
 
 def _csv(name: str) -> str:
     """Hours between airports as a matrix, or the arcs of a graph."""
     import numpy as np
 
+    from finsler import datasets
     from finsler.cli import output
-    from finsler.datasets import fetch_flight_hours, fetch_graph, load_flight_hours
 
-    if name in _MATRICES:
-        data = load_flight_hours() if name == "flight-hours" else fetch_flight_hours()
+    if name in MATRICES:
+        data = getattr(datasets, MATRICES[name][0])()
         return output.matrix_csv(data.hours, data.codes)
-    found = fetch_graph(name)
+    found = datasets.fetch_graph(name)
     arcs, labels = found.graph.tocoo(), np.asarray(found.labels)
     pairs = zip(labels[arcs.row].tolist(), labels[arcs.col].tolist(), strict=True)
     return output.csv_text([["source", "target"], *pairs])

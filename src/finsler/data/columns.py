@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from finsler.data.readers.fast_text import MISSING
+from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.data.readers.text import is_number, number_share, table_width
 from finsler.errors import InputError
 
-# Both ends of an arc or of a measured pair: from, to.
-ENDS = (
+# Both ends of an arc or of a measured pair: from, to. Earlier pairs win; an end goes with the other end of any pair, so that
+# a single new name is added with a partner that is here already.
+END_COLUMNS = (
     ("source", "target"),
     ("from", "to"),
     ("origin", "destination"),
@@ -79,8 +80,8 @@ class LongColumns(NamedTuple):
 def find_ends(names: Iterable[Any], *, letters: bool = True) -> tuple[int, int] | None:
     """Find the columns of both ends by their names; single letters (i and j) only with `letters`."""
     known = [canonical(name) for name in names]
-    pairs = [pair for pair in ENDS if {*pair} <= {*known} and (letters or len(pair[0]) > 1)]
-    words = [pair for pair in ENDS if min(map(len, pair)) > 1]
+    pairs = [pair for pair in END_COLUMNS if {*pair} <= {*known} and (letters or len(pair[0]) > 1)]
+    words = [pair for pair in END_COLUMNS if min(map(len, pair)) > 1]
     sources = [source for source, _ in words if source in known]  # origin beside dest
     targets = [target for _, target in words if target in known]
     if not pairs and sources and targets:
@@ -289,7 +290,7 @@ def matrix_layout(rows: Sequence[Sequence[str]], n_rows: int) -> MatrixLayout | 
         return MatrixLayout(True, True, short=True)
     if n_rows == width:
         labels = [*top[1:], *(row[0] for row in body)]
-        if top[0].lower() not in MISSING:
+        if top[0].lower() not in EMPTY_WORDS:
             labeled = not is_number(top[0])
         else:  # above the labels, or a diagonal that is left empty
             labeled = body[:1] != [] and body[0][1:2] != top[:1]
@@ -349,4 +350,6 @@ def _numbered(labels: Sequence[str]) -> bool:
 
 def _is_zero(cells: Sequence[str]) -> bool:
     """Whether the one cell that is there is zero or missing."""
-    return all(cell.lower() in MISSING or re.fullmatch(r"[+-]?(0+([.,]0*)?|[.,]0+)", cell) for cell in cells)
+    return all(
+        cell.lower() in EMPTY_WORDS or re.fullmatch(r"[+-]?(0+([.,]0*)?|[.,]0+)", cell) for cell in cells
+    )

@@ -19,7 +19,9 @@ from finsler.geometry.components import matrix_components
 
 Array = NDArray[Any]
 
-MISSING = ("raise", "mask", "hinge")  # what can be done with NaN and inf
+# What can be done with NaN and inf. Another way goes into `_without_gaps` and `gaps_found`, is worded in `data/provenance`,
+# offered in `cli/options`; the backends in `solvers/backends` know one number, how far unreachable pairs are at least.
+MISSING_POLICIES = ("raise", "mask", "hinge")
 # Diagonals computed in floating point are not exactly zero; below this share of the largest entry they count as zero.
 DIAGONAL_TOLERANCE = 1e-6
 # Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
@@ -116,7 +118,7 @@ def as_dissimilarities(
     array([[0., 2.],
            [3., 0.]])
     """
-    check_choice("missing", missing, MISSING)
+    check_choice("missing", missing, MISSING_POLICIES)
     check_choice("diagonal", diagonal, ("check", "ignore"))
     if far is not None and not (missing == "hinge" and 0 < far < np.inf):
         raise InputError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
@@ -395,7 +397,7 @@ def as_memmap_dissimilarities(
 
     The arguments are those of :func:`as_dissimilarities`.
     """
-    check_choice("missing", missing, MISSING)
+    check_choice("missing", missing, MISSING_POLICIES)
     for matrix, what in ((D, name), (weights, "weights")):
         if matrix is not None and np.asarray(matrix).dtype.kind not in "biuf":
             as_float_array(matrix[:1], what)  # says what is wrong with it

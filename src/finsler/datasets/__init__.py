@@ -1,6 +1,7 @@
 """Example data: made from formulas (``make_*``), part of the package (``load_*``), downloaded once (``fetch_*``).
 
-What is not listed here is internal.
+What is not listed here is internal. A new name goes here, into ``__init__.pyi`` and into docs/api.rst; a matrix that
+``finsler datasets`` should know, into ``MATRICES`` in `finsler.cli.datasets`.
 """
 
 from finsler._lazy import exports

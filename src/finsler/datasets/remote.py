@@ -1,5 +1,7 @@
 """Real data, downloaded once: the registry of files, the paper's six digraphs, and flight times in real winds.
 
+A new graph goes into `_FILES` and `GRAPHS`; the command line follows.
+
 Every file is pinned: its address at a commit, its size and its SHA-256. Downloads go through pooch (which
 writes to a temporary name and moves the file into place once its hash is right) into the user's cache. With
 the environment variable ``FINSLER_DATA=DIR`` nothing is downloaded: the same file names are read from DIR.

@@ -2,6 +2,7 @@
 
 Functions draw with matplotlib on the Axes that ``ax`` names, or on a new figure, and return the Axes; they never choose
 a backend and never call ``show``. ``explore`` writes a page for the browser. What is not listed here is internal.
+A new name goes here, into ``__init__.pyi`` and into docs/api.rst.
 """
 
 from finsler._lazy import exports

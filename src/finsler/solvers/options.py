@@ -5,10 +5,11 @@ A new option of the solver goes
 1. here: into `SolverOptions`, `DEFAULTS` and, if some values have no meaning, `_check`;
 2. into the signatures of `FinslerMDS` (whose docstring tells what it means) and
 3. `FinslerIsomap`, which scikit-learn reads;
-4. to the command line, if it should be there: its words in `cli/options`, its line in the signature of `cli/embed`.
+4. to the command line, if it should be there: its words in `cli/options`, its line in the signature of `cli/embed`;
+5. into docs/parameters.md, a word about it.
 
-The solvers find it in what `checked` returns; recipes, estimators and commands pass it on by its name. A test compares
-all these places with this one, and asks for a word about it in docs/parameters.md.
+`smacof` and `solve` in `solvers/sparse/solver` read it from what `checked` returns, and hand it to the loop; recipes,
+estimators and commands pass it on by its name. A test compares all these places with this one.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 # Cells that say that a number is missing, in any case.
-MISSING = {"", "na", "n/a", "nan", "-nan", "+nan", "null", "none"}
+EMPTY_WORDS = {"", "na", "n/a", "nan", "-nan", "+nan", "null", "none"}
 LOADED, NOT_LOADED = 100_000, 8_000_000  # bytes from which it pays, with the package loaded already and not
 _OTHER_BLANKS = (b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b" \r", b" \n")
 
@@ -106,7 +106,7 @@ def _positions(characters: Array, code: int, block: int = 1 << 20) -> Array:
 
 def _missing_words() -> list[str]:
     """Spell what stands for a missing number in all cases."""
-    cases = (product(*({c, c.upper()} for c in word)) for word in sorted(MISSING))
+    cases = (product(*({c, c.upper()} for c in word)) for word in sorted(EMPTY_WORDS))
     return ["".join(letters) for case in cases for letters in case]
 
 

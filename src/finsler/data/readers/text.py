@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from finsler._read import read_bytes
 from finsler.data.readers import fast_text
-from finsler.data.readers.fast_text import MISSING
+from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.errors import InputError
 
 LONGEST = 100  # characters of a number
@@ -175,7 +175,7 @@ class Text:
 
     def number(self, cell: str, row: int, column: int, names: Sequence[str] | None = None) -> float:
         """Number in a cell; NaN if it is missing."""
-        if cell.lower() in MISSING:
+        if cell.lower() in EMPTY_WORDS:
             return np.nan
         place = f"row {row}, column " + (f"{column + 1}" if names is None else f'"{names[column]}"')
         mark = "." if _matches(_POINT, cell) else ","
@@ -211,7 +211,7 @@ def read_text(
 
 def is_number(cell: str, *, blank: bool = True) -> bool:
     """Whether a cell holds a number, with a decimal point or comma, or (with ``blank``) says that it is missing."""
-    if cell.lower() in MISSING:
+    if cell.lower() in EMPTY_WORDS:
         return blank
     return _matches(_POINT, cell) or _matches(_COMMA, cell)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import active_client, fresh_name, import_dask
-from finsler.data.matrix import RowsFound, check_rows, check_weight_rows, gaps_found
+from finsler.data.matrix import MISSING_POLICIES, RowsFound, check_rows, check_weight_rows, gaps_found
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panels import PanelBackend
@@ -99,7 +99,7 @@ def dask_backend(D: Any, weights: Any = None, *, missing: str = "raise", name: s
     those of :func:`~finsler.data.matrix.as_dissimilarities`; the weights may be a Dask array as well.
     """
     dask = import_dask()
-    check_choice("missing", missing, ("raise", "mask", "hinge"))
+    check_choice("missing", missing, MISSING_POLICIES)
     rows = _in_rows(D, name)
     n = rows.shape[0]
     weight_rows = None
