@@ -1,5 +1,7 @@
 """Columns by the names that people give them."""
 
+import io
+
 import pytest
 
 from finsler.data.columns import (
@@ -11,6 +13,7 @@ from finsler.data.columns import (
     find_ends,
     point_columns,
 )
+from finsler.data.tables import read_table
 from finsler.errors import InputError
 
 
@@ -88,3 +91,14 @@ def test_points():
     ):
         with pytest.raises(InputError, match=words):
             point_columns(names)
+
+
+@pytest.mark.parametrize("kind", ["auto", "matrix", "edges", "points"])
+def test_a_header_of_very_many_columns_is_refused_soon(kind):
+    """Names were looked up in lists: some 500,000 columns, 2 MB, took hours."""
+    cells = "\n".join(",".join(f"{letter}{i}" for i in range(150_000)) for letter in "ab")
+    with pytest.raises(InputError, match="stdin"):
+        read_table(io.BytesIO(cells.encode()), kind)
+    axes = [f"x{i}" for i in range(20_000)]
+    names = [*axes, *(f"drift_{axis}" for axis in axes)]
+    assert len(point_columns(names).vectors) == 20_000

@@ -80,10 +80,11 @@ class LongColumns(NamedTuple):
 def find_ends(names: Iterable[Any], *, letters: bool = True) -> tuple[int, int] | None:
     """Find the columns of both ends by their names; single letters (i and j) only with `letters`."""
     known = [canonical(name) for name in names]
-    pairs = [pair for pair in END_COLUMNS if {*pair} <= {*known} and (letters or len(pair[0]) > 1)]
+    there = {*known}
+    pairs = [pair for pair in END_COLUMNS if {*pair} <= there and (letters or len(pair[0]) > 1)]
     words = [pair for pair in END_COLUMNS if min(map(len, pair)) > 1]
-    sources = [source for source, _ in words if source in known]  # origin beside dest
-    targets = [target for _, target in words if target in known]
+    sources = [source for source, _ in words if source in there]  # origin beside dest
+    targets = [target for _, target in words if target in there]
     if not pairs and sources and targets:
         pairs = [(sources[0], targets[0])]
     return (known.index(pairs[0][0]), known.index(pairs[0][1])) if pairs else None
@@ -197,23 +198,26 @@ def point_columns(header: Sequence[str]) -> PointColumns:
     kind, vectors = next(iter(found.items())) if found else (None, {})
     usual = [name for name in names if re.fullmatch(r"[xyz]|x\d{1,9}", name)]
     axes = [name for name in names if name in vectors] if kind else usual
-    if lost := [name for name in vectors if name not in names]:
+    place = {name: k for k, name in reversed([*enumerate(names)])}
+    if lost := [name for name in vectors if name not in place]:
         raise InputError(f"there is a {kind} along {lost[0]!r}, but no column {lost[0]!r}.")
-    if set(axes) & set(usual) and (bare := [name for name in usual if name not in axes]):
+    known = set(axes)
+    if known & set(usual) and (bare := [name for name in usual if name not in known]):
         raise InputError(f"the column {bare[0]!r} has no {kind}_{bare[0]}; write 0 where there is none.")
     if not axes:
         raise InputError("points need columns x, y, ... with drift_x, ... or current_x, ... beside them.")
-    label = next((names.index(name) for name in LABELS if name in names), 0 if not names[0] else None)
-    return PointColumns([names.index(a) for a in axes], [vectors[a] for a in axes if kind], kind, label)
+    label = next((place[name] for name in LABELS if name in place), 0 if not names[0] else None)
+    return PointColumns([place[a] for a in axes], [vectors[a] for a in axes if kind], kind, label)
 
 
 def find_vectors(names: list[str]) -> dict[str, dict[str, int]]:
     """Position of the vector of each coordinate, for a drift and a current; short names only if there is no long one."""
     found: dict[str, dict[str, int]] = {}
+    there = {*names}
     short = [SHORT_VECTORS.get(name, "") for name in names]
-    if "u" not in names:  # then v and w mean something else
+    if "u" not in there:  # then v and w mean something else
         short = [name.removeprefix("current") for name in short]
-    for spelled in (names, [name if name[-1:] in names else "" for name in short]):
+    for spelled in (names, [name if name[-1:] in there else "" for name in short]):
         for i, name in enumerate(spelled):
             kind, _, of = name.partition("_")
             if kind in ("drift", "current") and of:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from finsler.errors import InputError, InputTypeError, UnknownLabelError
 
+LONGEST = 100  # characters of labels that are compared: that takes as long as the product of both lengths
 MANY = 20_000  # labels, beyond which only those with the same first letter are looked through for a likeness
 
 
@@ -32,8 +33,10 @@ def saved_label(label: Any) -> Any:
 
 def suggestion(name: Any, known: Iterable[Any]) -> str:
     """Up to three labels like this one, or that hold it, as a question; nothing if there is none."""
-    names = [str(label) for label in known]
+    names = [text for text in map(str, known) if len(text) <= LONGEST]
     part = str(name).casefold()
+    if len(part) > LONGEST:
+        return ""
     alike = names if len(names) <= MANY else [label for label in names if label[:1] == str(name)[:1]]
     close = difflib.get_close_matches(str(name), alike, n=3)
     close += [label for label in names if part and part in label.casefold() and label not in close]

@@ -337,7 +337,8 @@ def _points(text: Text) -> Table:
     except InputError as error:
         raise InputError(f"{text.name}: {error}") from error
     numbers = [*found.coordinates, *found.vectors]
-    others = [k for k in range(text.width) if k not in {*numbers, found.label}]
+    taken = {*numbers, found.label}
+    others = [k for k in range(text.width) if k not in taken]
     texts, values = text.read(
         [*others, *([] if found.label is None else [found.label])], numbers, True, header
     )
