@@ -19,6 +19,7 @@ from scipy.io import mmwrite
 from scipy.sparse import csr_array, save_npz
 
 D = np.array([[0, 3, 4, 5], [2, 0, 2, 4], [4, 3, 0, 2], [5, 4, 3, 0.0]])
+TURN = np.array([[0, 0.1], [-0.1, 0]])
 LABELS = ["A", "B", "C", "D"]
 GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -30,7 +31,7 @@ GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
 FACTS = {
     "stress": 1.0, "normalized_stress": 0.1, "n_iter": 3, "status": "converged", "message": "Done.",
     "alpha_source": "fitted", "labels": LABELS, "provenance": {"kind": "matrix", "columns": {"value": "min"}},
-    "shown": {"share": 0.5, "error": 0.0, "n_rows": None, "available": 0.9}, "held_out": None, "data_dropped": False,
+    "shown": {"share": 0.5, "error": 0.0, "n_rows": None, "available": 0.9}, "held_out": None, "data_dropped": False, "geodesic": False, "swirl_choice": None,
 }  # fmt: skip
 
 
@@ -150,6 +151,9 @@ def seeds() -> dict[str, bytes]:
         "graph.graphml.gz": gzip.compress(GRAPHML.encode(), mtime=0),
         "map.npz": saved_map(),
         "bare.npz": saved_map({"labels": None, "shown": None}, data_matrix=None, misfit=np.array([0.1])),
+        "swirl.npz": saved_map(
+            {"geodesic": True, "swirl_choice": {"chosen": True, "reason": "given"}}, swirl=TURN
+        ),
         "model.npz": saved_model(),
         "state.npz": saved_state(),
     }
@@ -433,7 +437,7 @@ def _saved() -> dict[str, bytes]:
         "n_iter": [1.5, "x", None, True], "status": [None, 5, ["x"]], "message": [None, 3], "alpha_source": ["x", 1, None],
         "provenance": [5, {"columns": 3}, {"remarks": "x"}, {"n_missing": "x"}, {"left_out": 3}, {"columns": {"a": 1}}, None],
         "shown": [5, {"share": "x"}, {"x": 1}, [1], {"share": float("nan")}], "held_out": [5, {}, {"n_sources": 1}],
-        "data_dropped": [None, "x"], "format": [99, "x", None, -1.5], "kind": ["model", None, ["x"]],
+        "data_dropped": [None, "x"], "geodesic": [None, 3], "swirl_choice": [3, {}, {"chosen": True, "reason": "x"}], "format": [99, "x", None, -1.5], "kind": ["model", None, ["x"]],
     }  # fmt: skip
     files = {
         f"map-{name}-{k}.npz": saved_map({name: v}) for name, vs in values.items() for k, v in enumerate(vs)
@@ -444,7 +448,7 @@ def _saved() -> dict[str, bytes]:
         "drift": [[0, 5.0], [0, -0.1], [0.3, 0.1], [0, np.nan], [0.1], [[0, 0.1]], [0, 1.0], None],
         "stress_per_point": [np.ones(3), np.full(4, np.inf), None], "misfit": [np.ones(9), [np.nan], [-1.0], [[1.0]]],
         "data_matrix": [D[:3], D * np.nan, -D, D.astype(int), D.astype(str)],
-        "data_weights": [D[:3], D * np.nan, -D, D.astype(str)], "json": [np.zeros(3), np.zeros((2, 2), np.uint8)],
+        "swirl": [np.eye(2), TURN * np.nan, TURN[:1], TURN.astype(str)], "data_weights": [D[:3], D * np.nan, -D, D.astype(str)], "json": [np.zeros(3), np.zeros((2, 2), np.uint8)],
     }  # fmt: skip
     for name, wrong in arrays.items():
         for k, value in enumerate(wrong):
