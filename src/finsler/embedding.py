@@ -18,17 +18,16 @@ from finsler.data.labels import LabelIndex, check_columns, plain_label, saved_la
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, MissingExtraError, one_line
-from finsler.geometry.measure import Measured
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
 from finsler.geometry.randers import randers_distances
-from finsler.geometry.swirl import skew_shown
+from finsler.solvers.scaled_map import ScaledMap
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from finsler.solvers.placement import Placement
-    from finsler.solvers.solution import Solution
+    from finsler.solvers.solution import ScaledFacts, Solution
     from finsler.solvers.swirl.choice import SwirlChoice
 
 Array = NDArray[np.floating[Any]]
@@ -36,15 +35,13 @@ Array = NDArray[np.floating[Any]]
 # What a map takes over from its solver as it is.
 FROM_SOLUTION = (
     "coordinates", "drift", "swirl", "geodesic", "swirl_choice", "stress", "normalized_stress", "n_iter", "status",
-    "message", "alpha_source",
+    "message", "alpha_source", "scaled",
 )  # fmt: skip
 WITH_DATA = 1000  # maps of up to this many points are saved with their data
-ALL_PAIRS = 3000  # points up to which all pairs are looked at to tell how much asymmetry a map shows
-ROWS = 200  # points whose pairs are looked at beyond
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding(Measured):
+class Embedding(ScaledMap):
     """A map on which the way there and the way back can be measured.
 
     The same data give the same map: it is centered, the axes beside the height are its principal axes, the widest first,
@@ -79,6 +76,9 @@ class Embedding(Measured):
         Where the data come from, and what was chosen, filled and left out on the way to the map.
     alpha_source : {"given", "fitted", "symmetric", "cyclic", "one_way", "unclear"}
         Where alpha comes from, see `finsler.solvers.start`.
+    scaled : ScaledFacts or None
+        What is known of a map whose distances agree with disparities, not with the data: `scaling`, stress-1, alpha of
+        least stress, whether it is degenerate. The stress is then that of the disparities.
     shown : AsymmetryShown or None
         How much of the asymmetry it shows, if that was found out before; ask :meth:`asymmetry_shown`.
     held_out : SampledScores or None
@@ -109,6 +109,7 @@ class Embedding(Measured):
     data: Dissimilarities | None = None
     provenance: Provenance = field(default_factory=Provenance)
     alpha_source: AlphaSource = "given"
+    scaled: ScaledFacts | None = None
     shown: AsymmetryShown | None = None
     held_out: SampledScores | None = None
     misfit: Array | None = None
@@ -226,8 +227,9 @@ class Embedding(Measured):
         check_columns(to_fitted, self.labels, "to_fitted")
         check_columns(from_fitted, self.labels, "from_fitted")
         return place(
-            self.coordinates, **self.metric, to_fitted=to_fitted, from_fitted=from_fitted, n_jobs=n_jobs
-        )
+            self.coordinates, **self.metric, to_fitted=self.as_disparities(to_fitted),
+            from_fitted=self.as_disparities(from_fitted), n_jobs=n_jobs,
+        )  # fmt: skip
 
     def align(self, like: Embedding) -> Embedding:
         """The map, moved to lie over another one of the same points: turned about its height, mirrored, shifted.
@@ -251,29 +253,6 @@ class Embedding(Measured):
         from finsler.inference.alignment import aligned_to
 
         return aligned_to(self, like)
-
-    def asymmetry_shown(self) -> AsymmetryShown | None:
-        """How much of the asymmetry of the data the map shows, and how much heights could.
-
-        Beyond 3,000 points it is an estimate from the pairs of 200 of them, drawn at random, and for sparse maps from
-        pairs that the map was not made from: ``n_rows`` and ``error`` say so. None if the data are not known.
-        """
-        return self._shown
-
-    @cached_property
-    def _shown(self) -> AsymmetryShown | None:
-        if self.held_out is not None:
-            return self.held_out.asymmetry_shown
-        if self.shown is not None or self.data is None:
-            return self.shown
-        from finsler.geometry.asymmetry import asymmetry_shown
-
-        rows = None
-        if self.n_points > ALL_PAIRS:
-            rows = np.sort(np.random.default_rng(0).permutation(self.n_points)[:ROWS])
-        shown = skew_shown(self.coordinates, self.drift, self.swirl)
-        found = asymmetry_shown(self.data.matrix, self.data.weights, shown, rows=rows)
-        return found._replace(noise=None) if self.provenance.paths else found
 
     def to_frame(self) -> pd.DataFrame:
         """Coordinates as a DataFrame: columns ``x1``, ..., ``height``, and ``stress_share``; the labels are the index."""
@@ -301,6 +280,8 @@ class Embedding(Measured):
             lines.append(
                 f"  normalized stress {self.normalized_stress:.4g} (0 is perfect), stress {self.stress:.6g}"
             )
+        if self.scaled is not None:
+            lines.append(f"  {self.scaled.words(self.alpha)}")
         if self.held_out is not None:
             lines.append(
                 f"  on {self.held_out.n_sources} rows that it was not made from: normalized stress "
@@ -323,6 +304,7 @@ class Embedding(Measured):
         if self.swirl is None:
             said.append(about_alpha(self.alpha_source, self.alpha, self.n_components))
         said.append(about_swirl(self.swirl_choice))
+        said += [] if self.scaled is None else self.scaled.sentences()
         said += self.provenance.sentences()
         if self.misfit is not None:
             were = "point was" if len(self.misfit) == 1 else "points were"
@@ -388,6 +370,7 @@ class Embedding(Measured):
                 "provenance": {**facts, "left_out": [str(label) for label in self.provenance.left_out]},
                 "shown": None if shown is None else shown._asdict(),
                 "held_out": None if self.held_out is None else self.held_out.to_dict(),
+                "scaled": None if self.scaled is None else self.scaled.to_dict(),
                 "data_dropped": self.data_dropped or (self.data is not None and not keep),
                 "geodesic": self.geodesic,
                 "swirl_choice": None if self.swirl_choice is None else asdict(self.swirl_choice),
@@ -405,6 +388,7 @@ class Embedding(Measured):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
         """Read a map that :meth:`save` wrote. What it holds is checked as an input is."""
+        from finsler.solvers.solution import ScaledFacts
         from finsler.solvers.swirl.choice import SwirlChoice
 
         saved = load_archive(path, "embedding")
@@ -422,6 +406,7 @@ class Embedding(Measured):
             shown = None if shown is None else from_saved(AsymmetryShown, shown)
             held_out = None if held_out is None else SampledScores.from_dict(held_out)
             choice = SwirlChoice.from_dict(saved.record.get("swirl_choice"))
+            scaled = ScaledFacts.from_dict(saved.record.get("scaled"))
         except (TypeError, KeyError, AttributeError) as error:
             raise saved.wrong(
                 "provenance or score", f"is not what it was ({one_line(str(error))[:80]})"
@@ -443,5 +428,5 @@ class Embedding(Measured):
             n_iter=saved.value("n_iter", int), status=saved.value("status", str), message=saved.value("message", str),
             data=None if kept is None else Dissimilarities(*kept, labels, facts), provenance=facts, alpha_source=source,
             shown=shown, held_out=held_out, misfit=misfit, data_dropped=saved.value("data_dropped", bool), swirl=swirl,
-            geodesic=saved.value("geodesic", bool), swirl_choice=choice,
+            geodesic=saved.value("geodesic", bool), swirl_choice=choice, scaled=scaled,
         )  # fmt: skip

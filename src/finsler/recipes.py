@@ -23,7 +23,7 @@ from finsler.graphs.digraph import as_digraph
 from finsler.graphs.distances import DENSE_NODES, graph_distances
 from finsler.graphs.pivots import N_PIVOTS, pivot_graph
 from finsler.solvers.backends.memmap import is_dask_array
-from finsler.solvers.options import MapOptions, MatrixOptions, SparseOptions, check_names
+from finsler.solvers.options import MapOptions, MatrixOptions, SparseOptions, check_names, scaling_of
 from finsler.solvers.sparse.solver import Plan, map_graph
 
 
@@ -75,7 +75,8 @@ def embed_matrix(
         Encoding of a text file, if not UTF-8: "cp1252" for what Excel saves as plain CSV in western Europe.
     **options
         Of the solver, from ``solver`` to ``memory_budget``, with the meanings and defaults that
-        :class:`~finsler.estimators.mds.FinslerMDS` gives them: ``n_init``, ``max_iter``, ``random_state`` ...
+        :class:`~finsler.estimators.mds.FinslerMDS` gives them: ``n_init``, ``max_iter``, ``random_state`` ...; and how
+        data become disparities: ``scaling``, ``ties``, ``conditional``.
 
     Returns
     -------
@@ -100,7 +101,9 @@ def embed_matrix(
     if path is not None:
         table = read_table(path, kind="matrix", encoding=encoding)
         values, labels, facts = table.values, table.labels if labels is None else labels, table.provenance
-    data = as_dissimilarities(values, weights, labels=labels, missing=missing)
+    data = as_dissimilarities(
+        values, weights, labels=labels, missing=missing, negative=scaling_of(options).negative
+    )
     if data is not values:  # else they say themselves where they come from
         data = with_facts(data, facts)
     return mds.fit(data).result_
@@ -171,6 +174,7 @@ def embed_pairs(
         zeros=zeros,
         missing=missing,
         aggregate=aggregate,
+        negative=scaling_of(options).negative,
         source=source,
         target=target,
         value="auto" if value is None else value,

@@ -19,7 +19,7 @@ from finsler.datasets import load_flight_hours, make_city
 from finsler.geometry.randers import randers_distances
 from finsler.recipes import embed_graph, embed_matrix, embed_pairs, embed_points
 
-from helpers import SMALL, confusions, done, flows, mistake, real_file, tour
+from helpers import SMALL, confusions, done, flows, mistake, real_file, spiral, tour
 
 
 def test_the_flight_example(flights):
@@ -499,3 +499,45 @@ def test_what_a_table_is_taken_for_is_said_once(tmp_path, command):
     file = tmp_path / "minutes.csv"
     file.write_text("from,to,minutes\na,b,1\nb,c,2\nc,a,1\nb,a,2\nc,b,4\na,c,2\n")
     assert done(*command, file).stderr.count("Taken for measured pairs") == 1
+
+
+def test_scalings(tmp_path):
+    D = np.where(np.eye(20), 0, spiral() ** 2 - 3)
+    np.savetxt(tmp_path / "ratings.csv", D, delimiter=",")
+    result = done(
+        "embed", tmp_path / "ratings.csv", "--scaling", "ordinal", "--ties", "secondary", "--conditional", "row",
+        "--alpha", "0.4", "--json", "--out", tmp_path / "map.npz",
+    )  # fmt: skip
+    record = json.loads(result.stdout)
+    assert record["scaled"]["scaling"] == {
+        "kind": "ordinal", "ties": "secondary", "conditional": "row", "degree": 2, "knots": 2
+    }  # fmt: skip
+    assert "stress-1 (Kruskal)" in result.stderr
+    assert "was added to every dissimilarity" in result.stderr
+    found = Embedding.load(tmp_path / "map.npz")
+    expected = embed_matrix(
+        D, scaling="ordinal", ties="secondary", conditional="row", alpha=0.4, random_state=0
+    )
+    np.testing.assert_allclose(found.coordinates, expected.coordinates)
+
+
+def test_scalings_go_with_tables_of_dissimilarities(tmp_path):
+    (tmp_path / "arcs.csv").write_text("source,target,length\na,b,1\nb,a,2\n")
+    said = mistake(
+        "embed", tmp_path / "arcs.csv", "--kind", "edges", "--scaling", "ordinal", "--out", tmp_path / "x.npz"
+    )
+    assert "--scaling" in said
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("from,to,seconds\na,b,1\nb,a,2\nb,c,4\nc,a,-3\n")
+    done(
+        "embed",
+        pairs,
+        "--kind",
+        "pairs",
+        "--scaling",
+        "interval",
+        "--alpha",
+        "0",
+        "--out",
+        tmp_path / "x.npz",
+    )

@@ -170,3 +170,18 @@ def test_what_is_missing_is_a_fact():
 def test_a_path_is_no_matrix():
     with pytest.raises(InputError, match=r"D is the path 'times\.csv'"):
         as_dissimilarities("times.csv")
+
+
+def test_negative_values_are_shifted_where_that_is_asked_for():
+    D = np.array([[0.0, -2.0, 1.0], [3.0, 0.0, np.nan], [0.5, 2.0, 0.0]])
+    data = as_dissimilarities(D, missing="mask", negative="shift")
+    assert data.provenance.shift == pytest.approx(2.05)
+    np.testing.assert_allclose(data.matrix[0], [0.0, 0.05, 3.05])
+    assert D[0, 1] == -2.0
+    assert data.weights[1, 2] == 0
+    unharmed = as_dissimilarities(np.abs(D), missing="mask", negative="shift")
+    assert unharmed.provenance.shift == 0.0
+    W = np.where(D < 0, 0.0, 1.0)  # what does not count is not looked at
+    assert as_dissimilarities(D, W, missing="mask", negative="shift").provenance.shift == 0.0
+    with pytest.raises(InputError, match="negative"):
+        as_dissimilarities(D, negative="keep")

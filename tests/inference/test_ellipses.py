@@ -123,6 +123,11 @@ def test_result():
     assert found.covers(found.embedding.coordinates).all()
 
 
+def test_maps_of_disparities_are_refused():
+    with pytest.raises(InputError, match=r"ratio.*replicates"):
+        confidence(embed_matrix(spiral(), scaling="ordinal"))
+
+
 def test_what_is_refused():
     embedding = embed_matrix(spiral(8))
     with pytest.raises(InputError, match="level"):

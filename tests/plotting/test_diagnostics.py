@@ -17,7 +17,7 @@ from finsler.plotting import (
     plot_shepard,
 )
 
-from helpers import ODD_LABELS, incomplete_map, noisy_map, note_of, offsets, settled, sorted_rows
+from helpers import ODD_LABELS, incomplete_map, noisy_map, note_of, offsets, settled, sorted_rows, spiral
 
 
 def test_shepard_shows_every_pair_both_ways():
@@ -56,6 +56,51 @@ def test_shepard_with_missing_pairs_bounds_and_equal_directions():
     assert len(ax.collections[0].get_segments()) == 14 * 13 // 2 - 4
     equal = settled(plot_shepard(embed_matrix([[0, 2, 3], [2, 0, 2], [3, 2, 0]], alpha=0.0)))
     assert "equal both ways" in [text.get_text() for text in equal.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(
+    "options", [{"scaling": "ordinal"}, {"scaling": "ordinal", "ties": "secondary"}, {"scaling": "interval"}]
+)
+def test_shepard_with_the_fitted_function(options):
+    D = np.where(np.eye(20), 0, np.round(spiral()) - 2)  # ties, and negative values
+    embedding = embed_matrix(D, **options)
+    ax = settled(plot_shepard(embedding))
+    (line,) = ax.lines
+    function = embedding.transformation()
+    np.testing.assert_allclose(line.get_xdata(), function.x - embedding.provenance.shift)
+    np.testing.assert_allclose(line.get_ydata(), function.y)
+    assert line.get_drawstyle() == ("steps-post" if options["scaling"] == "ordinal" else "default")
+    values = np.concatenate([offsets(c)[:, 0] for c in ax.collections[1:]])
+    away = ~np.eye(20, dtype=bool)
+    np.testing.assert_allclose(np.sort(values), np.sort(D[away]), atol=1e-12)  # data as they were given
+    if options.get("ties") != "secondary" and options["scaling"] == "ordinal":
+        assert (np.diff(line.get_xdata()) == 0).any()
+    assert "stress-1 (Kruskal)" in ax.get_title()
+
+
+def test_shepard_of_rows_and_of_parts():
+    rows = embed_matrix(spiral(), scaling="ordinal", conditional="row", alpha=0.4)
+    ax = settled(plot_shepard(rows))
+    values = np.concatenate([offsets(c) for c in ax.collections[1:]])
+    T, away = rows.disparities(), ~np.eye(20, dtype=bool)
+    np.testing.assert_allclose(np.sort(values[:, 0]), np.sort(T[away]))
+    assert "row" in ax.get_xlabel()
+    parts = embed_matrix(spiral(), scaling="ordinal", conditional="parts", alpha=0.4)
+    ax = settled(plot_shepard(parts))
+    S, e = (spiral() + spiral().T) / 2, (parts.distances() + parts.distances().T) / 2
+    values = np.concatenate([offsets(c) for c in ax.collections[1:]])
+    np.testing.assert_allclose(
+        sorted_rows(values), sorted_rows(np.column_stack([S[away], e[away]])), atol=1e-9
+    )
+    assert len(ax.lines[0].get_xdata()) == 190
+
+
+def test_heatmaps_compare_the_map_with_disparities():
+    embedding = embed_matrix(spiral() ** 2, scaling="ordinal")
+    residual = plot_heatmaps(embedding)[2].images[0].get_array()
+    order = np.argsort(embedding.height, kind="stable")
+    expected = (embedding.distances() - embedding.disparities())[np.ix_(order, order)]
+    np.testing.assert_allclose(residual, expected, atol=1e-9)
 
 
 def test_shepard_takes_a_sample_of_many_pairs():

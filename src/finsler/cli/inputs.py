@@ -29,7 +29,7 @@ from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_matrix, embed_points
-from finsler.solvers.options import MapOptions
+from finsler.solvers.options import MapOptions, ScalingOptions, scaling_of
 
 Options = Mapping[str, Any]
 About = dict[str, NDArray[Any]]
@@ -37,12 +37,13 @@ About = dict[str, NDArray[Any]]
 READING = ("source", "target", "similarity", "where", "encoding")
 COUNTS = ("similarity", "zeros", "diagonal", "missing")
 PATHS = ("hops", "unreachable", "connection")
-SOLVING = ("n_components", "alpha", *MapOptions.__annotations__)
+SCALING = tuple(ScalingOptions.__annotations__)
+SOLVING = ("n_components", "alpha", *MapOptions.__annotations__, *SCALING)
 RUNNING = ("n_jobs", "verbose")
 # Which options go with which kinds.
 GOES_WITH = {
     **dict.fromkeys(("source", "target", "where"), ("pairs", "edges")),
-    **dict.fromkeys(COUNTS, ("matrix", "pairs")),
+    **dict.fromkeys((*COUNTS, *SCALING), ("matrix", "pairs")),
     **dict.fromkeys(("value", "aggregate"), ("pairs",)),
     **dict.fromkeys(("weight", "hops", "connection", "method", "n_pivots"), ("edges",)),
     "unreachable": ("edges", "points"),
@@ -86,7 +87,8 @@ def measure(table: Table, options: Options) -> Dissimilarities:
     elif table.kind == "points":
         data = _point_distances(table, options)
     elif table.kind == "pairs":
-        data = pairs_to_dissimilarities(table, **chosen(options, *COUNTS, "aggregate"))
+        given = chosen(options, *COUNTS, "aggregate")
+        data = pairs_to_dissimilarities(table, negative=scaling_of(options).negative, **given)
     else:
         data = graph_distances(table.graph, **chosen(options, *PATHS, *RUNNING))
     if "weights" not in options:
@@ -105,7 +107,7 @@ def _matrix_distances(table: Table, options: Options) -> Dissimilarities:
     if "similarity" in options:
         given = chosen(options, *COUNTS)
         return from_similarities(values, weights=W, labels=table.labels, facts=table.provenance, **given)
-    given = chosen(options, "missing", "diagonal")
+    given = {"negative": scaling_of(options).negative, **chosen(options, "missing", "diagonal")}
     data = as_dissimilarities(values, W, labels=table.labels, name=table.name, **given)
     return with_facts(data, table.provenance)
 

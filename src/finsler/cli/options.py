@@ -114,6 +114,9 @@ _SWIRL = (
     "A drift that turns, for asymmetry in circles: none, straight ways, arcs (in the plane), or found out."
 )
 _METHOD = "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes."
+_SCALING = "Distances agree with the data, a line, any rising function (ordinal) or a smooth one of them."
+_TIES = "Ordinal: equal data may have different distances, or not."
+_CONDITIONAL = "One such function for all, for each row or column, or for the symmetric part."
 _ATTRIBUTES = "Table with more about the points, one row each, by label."
 _KEEP = "Keep the data in .npz, to compare the map with."
 
@@ -159,6 +162,11 @@ Pivots = Annotated[Count, number(MAP, "Pivots of --method sparse.", "100")]
 Solver = Annotated[
     Word, choice(MAP, "smacof|classical", "Least stress, or the closed form.", usual("solver"))
 ]
+Scaling = Annotated[Word, choice(MAP, "ratio|interval|ordinal|spline", _SCALING, usual("scaling"))]
+Ties = Annotated[Word, choice(MAP, "primary|secondary", _TIES, usual("ties"))]
+Conditional = Annotated[Word, choice(MAP, "matrix|row|column|parts", _CONDITIONAL, usual("conditional"))]
+SplineDegree = Annotated[Count, number(MAP, "Degree of --scaling spline.", usual("spline_degree"))]
+SplineKnots = Annotated[Count, number(MAP, "Its interior knots.", usual("spline_knots"), min=0)]
 Init = Annotated[Word, choice(MAP, "classical|isomap|random", "Where smacof starts.", usual("init"))]
 Starts = Annotated[Count, number(MAP, "Starts; those after the first are random.", usual("n_init"))]
 RandomState = Annotated[int, number(MAP, "Seed of random numbers.", "0", min=0, max=2**32 - 1)]

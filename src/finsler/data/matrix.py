@@ -16,6 +16,7 @@ from finsler.data.labels import LabelIndex, frame_labels, plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.components import matrix_components
+from finsler.geometry.scaling import shift_of
 
 Array = NDArray[Any]
 
@@ -88,6 +89,7 @@ def as_dissimilarities(
     missing: str = "raise",
     far: float | None = None,
     diagonal: str = "check",
+    negative: str = "raise",
     name: str = "D",
 ) -> Dissimilarities:
     """Check a matrix of dissimilarities and keep it with its weights and labels. Nothing is modified.
@@ -108,6 +110,9 @@ def as_dissimilarities(
         How far unreachable pairs are at least; the largest finite dissimilarity by default.
     diagonal : {"check", "ignore"}
         Refuse a diagonal that is not zero, or set it to zero.
+    negative : {"raise", "shift"}
+        Refuse negative values, or add to all what makes them positive, for scalings that do not see a shift; the
+        provenance keeps how much.
     name : str
         What error messages call ``D``.
 
@@ -120,6 +125,7 @@ def as_dissimilarities(
     """
     check_choice("missing", missing, MISSING_POLICIES)
     check_choice("diagonal", diagonal, ("check", "ignore"))
+    check_choice("negative", negative, ("raise", "shift"))
     if far is not None and not (missing == "hinge" and 0 < far < np.inf):
         raise InputError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
     if isinstance(D, Dissimilarities):
@@ -138,13 +144,20 @@ def as_dissimilarities(
     index = LabelIndex(names, len(matrix))
     if weights is not None:
         weights = _check_weights(weights, matrix.shape, index)
+    shift = 0.0
+    if negative == "shift":
+        away = ~np.eye(len(matrix), dtype=bool)
+        shift = shift_of(matrix[away & np.isfinite(matrix) & (True if weights is None else weights > 0)])
+        matrix = np.where(away, matrix + matrix.dtype.type(shift), matrix) if shift else matrix
     found = check_rows(matrix, weights, 0, missing, name, index.name)
     check_whole([found], name, index.name)
     if found.n_unknown:
         bound = (found.farthest if far is None else far) if missing == "hinge" else 0.0
         matrix, weights = _without_gaps(matrix, weights, missing == "hinge", bound, name)
     policy = missing if found.n_unknown else ""
-    facts = Provenance(n_missing=found.n_missing, n_unreachable=found.n_unreachable, policy=policy)
+    facts = Provenance(
+        n_missing=found.n_missing, n_unreachable=found.n_unreachable, policy=policy, shift=shift
+    )
     return Dissimilarities(matrix, weights, names, facts)
 
 

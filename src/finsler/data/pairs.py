@@ -130,6 +130,7 @@ def pairs_to_dissimilarities(
     diagonal: str = "ignore",
     missing: str = "mask",
     aggregate: str | None = None,
+    negative: str = "raise",
     **reading: Any,
 ) -> Dissimilarities:
     """Make a matrix of a long table of measured pairs. No paths: pairs that are not there are missing.
@@ -138,7 +139,8 @@ def pairs_to_dissimilarities(
     transform of `finsler.data.similarities`, values are flows or similarities, and a pair that is not there has the value
     zero; `zeros` and `diagonal` are those of :func:`~finsler.data.similarities.from_similarities`. Without it, values of a
     place to itself are left out, which is said, or refused if they are not 0 and `diagonal` is "check". `aggregate` tells
-    how several values of one pair become one; by default they are refused. `reading` goes to :func:`as_pairs`.
+    how several values of one pair become one; by default they are refused. `negative` is that of
+    :func:`~finsler.data.matrix.as_dissimilarities`; `reading` goes to :func:`as_pairs`.
 
     Examples
     --------
@@ -173,7 +175,9 @@ def pairs_to_dissimilarities(
     if n_own and diagonal == "ignore":
         said = f"{count(n_own, 'place')} with a value to itself other than 0, which is left out."
         facts = facts.having(remarks=[said])
-    data = as_dissimilarities(matrix, labels=labels, missing=missing, diagonal=diagonal, name=pairs.name)
+    data = as_dissimilarities(
+        matrix, labels=labels, missing=missing, diagonal=diagonal, negative=negative, name=pairs.name
+    )
     return with_facts(data, facts)
 
 

@@ -29,6 +29,7 @@ class Provenance:
     n_unreachable: int = 0  #: Ordered pairs without a path.
     policy: str = ""  #: What was done with them: "mask", "hinge" or "largest".
     left_out: tuple[Any, ...] = ()  #: Labels of points that are not on the map.
+    shift: float = 0.0  #: Added to every dissimilarity, because some were negative.
     n_duplicates: int = 0  #: Pairs or arcs that were given more than once.
     aggregate: str = ""  #: How those were made one.
     n_self_loops: int = 0  #: Arcs from a node to itself, dropped.
@@ -86,6 +87,8 @@ class Provenance:
             said.append(f"{count(self.n_unreachable, 'ordered pair')} without a path, {done}.")
         if self.n_missing:
             said.append(f"{count(self.n_missing, 'ordered pair')} without a value, left out.")
+        if self.shift:
+            said.append(f"{self.shift:g} was added to every dissimilarity, because some were negative.")
         if self.method == "sparse":
             why = ", chosen for the number of nodes" if self.chosen else ""
             said.append(f"A sparse map by arcs and {self.n_pivots} pivots{why}.")

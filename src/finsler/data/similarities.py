@@ -135,7 +135,7 @@ def from_similarities(
 def with_facts(data: Dissimilarities, facts: Provenance) -> Dissimilarities:
     """Add where data come from to what their check found."""
     found = data.provenance
-    unknown = {name: getattr(found, name) for name in ("n_missing", "n_unreachable", "policy")}
+    unknown = {name: getattr(found, name) for name in ("n_missing", "n_unreachable", "policy", "shift")}
     return replace(data, provenance=facts.having(**unknown))
 
 

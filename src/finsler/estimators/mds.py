@@ -19,11 +19,13 @@ from finsler.data.labels import check_columns
 from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_float_array
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.geometry.disparities import Transformation
 from finsler.geometry.swirl import skew_shown
 from finsler.solvers.backends.memmap import choose_backend, opened
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.classical import classical
-from finsler.solvers.options import options_of
+from finsler.solvers.nonmetric import scaled_smacof
+from finsler.solvers.options import options_of, scaling_of
 from finsler.solvers.placement import place
 from finsler.solvers.smacof import smacof
 from finsler.solvers.solution import Solution
@@ -71,6 +73,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         elif solution.alpha_identifiable is False and solution.swirl is None:
             text = about_alpha(solution.alpha_source, solution.alpha, len(solution.drift))
             warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
+        for text in [] if solution.scaled is None else solution.scaled.warnings():
+            warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
         self.result_ = Embedding.from_solution(
             solution, labels=backend.labels, provenance=backend.provenance, data=backend.data,
             shown=backend.asymmetry_shown(skew_shown(solution.coordinates, solution.drift, solution.swirl)),
@@ -114,6 +118,18 @@ class FinslerMDS(MapEstimator):
     missing : {"raise", "mask", "hinge"}, default="raise"
         NaN (missing) and inf (unreachable) are refused; or their ordered pairs get weight 0; or, with "hinge", inf
         means "at least as far as the largest finite dissimilarity" and costs only where the map is closer.
+    scaling : {"ratio", "interval", "ordinal", "spline"}, default="ratio"
+        What distances on the map are to agree with: the data themselves ("ratio"); or disparities, fitted along with the
+        map: a straight line of the data with any start ("interval"), any function that rises with them ("ordinal"), or a
+        smooth one ("spline"). Then only the order or the shape of the data counts; negative data are allowed; and alpha
+        "auto" is corrected for the flattening by noise.
+    ties : {"primary", "secondary"}, default="primary"
+        With "ordinal": whether equal data may have different disparities, or must have the same.
+    conditional : {"matrix", "row", "column", "parts"}, default="matrix"
+        One function for all pairs; one for each row or column, whose values then need not be comparable with those of the
+        others; or one for the symmetric part, the skew part being left as it is.
+    spline_degree, spline_knots : int, default=2
+        Degree of the spline and number of its interior knots.
     solver : {"smacof", "classical"}, default="smacof"
         Iterate to a minimum of the stress ("smacof"), or take the closed form ("classical"), which is exact if the data are
         exactly Randers and needs all pairs and equal weights; the options of the iterations then do nothing.
@@ -155,6 +171,16 @@ class FinslerMDS(MapEstimator):
         Skew matrix K of a drift that turns; None if it does not.
     stress_, normalized_stress_ : float
         Computed from ``embedding_``.
+    stress1_ : float or None
+        Kruskal's stress-1, at the best scale; None if the data are not in memory.
+    disparities_ : ndarray of shape (n, n)
+        What distances were compared with: the data, or with another `scaling` what became of them; NaN where unknown.
+    transformation_ : Transformation or list of them
+        Function from data to disparities, with its points ``x`` and ``y``; a list if there is one for each row or column.
+    alpha_least_stress_ : float
+        Alpha of least stress, before the correction that other scalings than "ratio" make.
+    degenerate_ : bool
+        Whether an ordinal map has fallen into heaps of points, which have whatever order they are asked for.
     stress_per_point_ : ndarray of shape (n,)
         Share of each point.
     history_ : ndarray
@@ -185,6 +211,11 @@ class FinslerMDS(MapEstimator):
         metric: str | Callable[..., float] = "precomputed",
         metric_params: dict[str, Any] | None = None,
         missing: str = "raise",
+        scaling: str = "ratio",
+        ties: str = "primary",
+        conditional: str = "matrix",
+        spline_degree: int = 2,
+        spline_knots: int = 2,
         solver: str = "smacof",
         swirl: bool | str = False,
         init: str | ArrayLike = "classical",
@@ -204,6 +235,11 @@ class FinslerMDS(MapEstimator):
         self.metric = metric
         self.metric_params = metric_params
         self.missing = missing
+        self.scaling = scaling
+        self.ties = ties
+        self.conditional = conditional
+        self.spline_degree = spline_degree
+        self.spline_knots = spline_knots
         self.solver = solver
         self.swirl = swirl
         self.init = init
@@ -224,6 +260,42 @@ class FinslerMDS(MapEstimator):
         tags.input_tags.allow_nan = self.metric == "precomputed" and self.missing != "raise"
         tags.input_tags.positive_only = self.metric == "precomputed"
         return tags
+
+    @property
+    def stress1_(self) -> float | None:
+        """Kruskal's stress-1."""
+        return self.result_.stress1
+
+    @property
+    def disparities_(self) -> Array:
+        """What distances on the map were compared with."""
+        return self.result_.disparities()
+
+    @property
+    def transformation_(self) -> Transformation | list[Transformation]:
+        """Function from data to disparities."""
+        return self.result_.transformation()
+
+    @property
+    def alpha_least_stress_(self) -> float:
+        """Alpha of least stress."""
+        scaled = self.result_.scaled
+        found = None if scaled is None else scaled.alpha_least_stress
+        return self.alpha_ if found is None else found
+
+    @property
+    def degenerate_(self) -> bool:
+        """Whether the points have fallen into heaps."""
+        scaled = self.result_.scaled
+        return scaled is not None and scaled.degenerate
+
+    def _solution(self, backend: Backend) -> Solution:
+        scaling = scaling_of(vars(self))
+        if scaling.metric:
+            return super()._solution(backend)
+        if self.solver == "classical":
+            raise InputError(f"= {scaling.kind!r} needs solver='smacof'.", argument="scaling")
+        return scaled_smacof(backend, scaling, self.n_components, self.alpha, **options_of(self))
 
     def fit(self, X: Any, y: Any = None, weights: ArrayLike | None = None) -> FinslerMDS:
         """Find the map.
@@ -275,6 +347,10 @@ class FinslerMDS(MapEstimator):
             X = self._checked(X, reset=False)
             to_fitted = self._both_ways(X, self._fit_X)
             from_fitted = self._both_ways(self._fit_X, X).T
+        to_fitted, from_fitted = (
+            self.result_.as_disparities(to_fitted),
+            self.result_.as_disparities(from_fitted),
+        )
         solution = place(
             self.embedding_,
             **self.result_.metric,
@@ -295,7 +371,8 @@ class FinslerMDS(MapEstimator):
 
     def _dissimilarities(self, X: Any, weights: ArrayLike | None) -> Dissimilarities:
         if self.metric == "precomputed":
-            data = as_dissimilarities(X, weights, missing=self.missing, name="X")
+            negative = scaling_of(vars(self)).negative
+            data = as_dissimilarities(X, weights, missing=self.missing, negative=negative, name="X")
             if data is X:
                 self.n_features_in_ = data.n_points
             else:

@@ -9,6 +9,7 @@ closer than b.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from finsler._runtime import map_blocks
 from finsler.errors import InputError
-from finsler.geometry.randers import Array, drift_vector
+from finsler.geometry.randers import Array, drift_vector, randers_distance_blocks
 from finsler.geometry.swirl import drift_at, swirl_matrix
 from finsler.kernels.dense import ordered_stress
 from finsler.kernels.swirl import ordered_stress as turning_stress
@@ -91,6 +92,36 @@ def normalized_stress(
     total = total_square(D, weights)
     raw = raw_stress(X, D, weights, drift=drift, swirl=swirl, geodesic=geodesic)
     return float(np.sqrt(raw / total)) if total > 0 else 0.0
+
+
+def stress1(
+    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
+    swirl: float | ArrayLike | None = None, geodesic: bool = False,
+) -> float:  # fmt: skip
+    """Kruskal's stress-1 of the map ``X``: the normalized stress at the scale of D that suits the map best; bounds left out.
+
+    Examples
+    --------
+    >>> round(stress1([[0.0], [1.0]], [[0.0, 3.0], [1.0, 0.0]], drift=0.5), 6)
+    0.0
+    """
+    points, data, w = _arrays(X, D, weights)
+
+    def rows() -> Iterator[tuple[Array, Array, Array]]:
+        for start, stop, d in randers_distance_blocks(points, drift=drift, swirl=swirl, geodesic=geodesic):
+            known = (
+                np.ones(d.shape, dtype=bool) if w is None else (w[start:stop] > 0) & (data[start:stop] >= 0)
+            )
+            known[np.arange(stop - start), np.arange(start, stop)] = False
+            values = data[start:stop][known].astype(float)
+            yield d[known], values, np.ones(len(values)) if w is None else w[start:stop][known].astype(float)
+
+    products = np.array([(v @ (d * d), v @ (d * D), v @ (D * D)) for d, D, v in rows()]).sum(axis=0)
+    if not (products[0] > 0 and products[2] > 0):
+        return 0.0
+    slope = products[1] / products[2]
+    # The same as 1 - (sum w d D)^2 / (sum w d^2 sum w D^2), without its cancellation.
+    return float(np.sqrt(sum(v @ (d - slope * D) ** 2 for d, D, v in rows()) / products[0]))
 
 
 def total_square(D: Any, weights: Any = None) -> float:

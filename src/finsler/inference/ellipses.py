@@ -166,6 +166,11 @@ def _residuals(embedding: Embedding) -> Residuals:
             "confidence() needs the data of the map, and this map carries none (embedding.data is None)."
         )
     refuse_paths(embedding.provenance.paths, "confidence")
+    if embedding.scaled is not None:
+        raise InputError(
+            f"confidence() is for scaling='ratio': disparities ({embedding.scaling}) are fitted along with the map, and "
+            "ellipses that do not know it would be too small. Give bootstrap() replicates."
+        )
     n, m = embedding.coordinates.shape
     if n * m > LARGEST:
         raise InputError(

@@ -78,14 +78,14 @@ def names_of(embedding: Embedding) -> list[str]:
 
 
 def data_of(embedding: Embedding, picture: str) -> Dissimilarities:
-    """Data that a map was made from, or an error that says what to do."""
-    if embedding.data is None:
+    """Data that a map was made from, or what the scaling made of them; or an error that says what to do."""
+    if embedding.fitted_to is None:
         raise InputError(
             f"{picture} compares the map with its data, and this map carries none (embedding.data is None). Maps of more "
             "than 1,000 points are saved without; use embedding.save(path, with_data=True), or put the data back with "
             "dataclasses.replace(embedding, data=finsler.data.matrix.as_dissimilarities(D))."
         )
-    return embedding.data
+    return embedding.fitted_to
 
 
 def note(ax: Any, text: str) -> Any:

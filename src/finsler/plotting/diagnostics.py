@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,9 @@ class PairTable(NamedTuple):
 def plot_shepard(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000) -> Any:
     """Draw the Shepard diagram: dissimilarities in the data against distances on the map.
 
-    The two directions of a pair are joined by a thin line; a perfect map has all points on the diagonal.
+    The two directions of a pair are joined by a thin line; a perfect map has all points on the diagonal. With a scaling
+    other than "ratio", it has them on the fitted function: a line, a curve, or steps (vertical where ties are broken); with
+    a function for each row or column, disparities stand in the place of the data.
 
     Parameters
     ----------
@@ -56,11 +59,13 @@ def plot_shepard(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('dissimilarity in the data', 'distance on the map')
     """
-    pairs = _pairs(embedding, canvas.data_of(embedding, "plot_shepard"), max_pairs)
+    compared, data, function, words = _compared(embedding, canvas.data_of(embedding, "plot_shepard"))
+    pairs = _pairs(compared, data, max_pairs)
     ax = canvas.axes_for(ax, (7.0, 7.0))
     from matplotlib.collections import LineCollection
 
-    value, known, bound = np.abs(pairs.data), ~np.isnan(pairs.data), pairs.data < 0
+    shift = embedding.provenance.shift if function is not None else 0.0
+    value, known, bound = np.abs(pairs.data) - shift, ~np.isnan(pairs.data), pairs.data < 0
     both = np.all(known & ~bound, axis=1)
     ends = np.stack([value, pairs.fit], axis=2)  # pair, direction, (data, map)
     ax.add_collection(
@@ -82,16 +87,41 @@ def plot_shepard(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000)
         if which.any():
             handles.append(ax.scatter(*ends[which].T, s=size, linewidths=0.4, alpha=0.7, zorder=2, **style))
             names.append(name)
-    top = 1.04 * float(ends[known].max(initial=0.0)) or 1.0
-    handles += ax.plot([0, top], [0, top], color="black", lw=0.9, zorder=3)
+    ax.set(xlabel=words[0], ylabel=words[1])
+    if function is None:
+        top = 1.04 * float(ends[known].max(initial=0.0)) or 1.0
+        handles += ax.plot([0, top], [0, top], color="black", lw=0.9, zorder=3)
+        ax.set(xlim=(0, top), ylim=(0, top))
+        ax.set_aspect("equal", adjustable="box")
+    else:
+        steps = "steps-post" if embedding.scaling.kind == "ordinal" else "default"
+        handles += ax.plot(function.x - shift, function.y, color="black", lw=1.1, drawstyle=steps, zorder=3)
+        ax.set_ylim(0, 1.04 * float(max(pairs.fit[known].max(initial=0.0), function.y.max())))
     names.append("a perfect map")
-    ax.set(xlim=(0, top), ylim=(0, top), xlabel="dissimilarity in the data", ylabel="distance on the map")
-    ax.set_aspect("equal", adjustable="box")
     canvas.named_legend(ax, handles, names, loc="upper left")
-    fit = canvas.fit_words(embedding.normalized_stress)
-    canvas.set_title(ax, f"Shepard diagram, normalized stress {fit}")
+    fit = f"normalized stress {canvas.fit_words(embedding.normalized_stress)}"
+    if embedding.scaled is not None:
+        fit = f"{embedding.scaling}: stress-1 (Kruskal) {canvas.fit_words(embedding.stress1)}"
+    canvas.set_title(ax, f"Shepard diagram, {fit}")
     canvas.note(ax, "Lines join the two directions of a pair." + _sampled(pairs))
     return ax
+
+
+def _compared(
+    embedding: Embedding, fitted_to: Dissimilarities
+) -> tuple[Embedding, Dissimilarities, Any, tuple[str, str]]:
+    """What a Shepard diagram shows: map, data, the function between them if it is one for all, the words of its axes."""
+    data, condition = embedding.data, embedding.scaling.conditional
+    words = "dissimilarity in the data", "distance on the map"
+    if embedding.scaled is None or data is None:
+        return embedding, fitted_to, None, words
+    if embedding.scaling.by_group:
+        return embedding, fitted_to, None, (f"disparity: each {condition} scaled by itself", words[1])
+    if condition == "parts":
+        data = replace(data, matrix=(data.matrix + data.matrix.T) / 2)
+        embedding = replace(embedding, drift=np.zeros_like(embedding.drift))
+        words = "dissimilarity in the data, mean of both ways", "distance on the map, without the drift"
+    return embedding, data, embedding.transformation(), words
 
 
 def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000) -> Any:

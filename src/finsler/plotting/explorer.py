@@ -109,7 +109,7 @@ def explore(
 
 def _record(embedding: Embedding, columns: list[Column], start: int, title: str | None) -> dict[str, Any]:
     """Everything the script needs, ready for JSON."""
-    n, m, data = embedding.n_points, embedding.n_components, embedding.data
+    n, m, data = embedding.n_points, embedding.n_components, embedding.fitted_to
     shown = np.arange(n)
     notes, without_data = [], ""
     if n > MAX_POINTS:
@@ -117,6 +117,10 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
         notes.append(f"A random {MAX_POINTS:,} of the {n:,} points are shown.")
     if m > 3:
         notes.append(f"Drawn are two of the {m} axes and the height; distances use all {m}.")
+    if embedding.scaled is not None and data is not None:
+        notes.append(
+            f"Data are shown as disparities, in the units of the map: {embedding.scaled.words(embedding.alpha)}."
+        )
     if data is None:
         without_data = "not kept with this map"
     elif n > DATA_POINTS:

@@ -24,6 +24,8 @@ from finsler.errors import InputError, InputTypeError, check_count
 if TYPE_CHECKING:  # the command line shows the defaults before numpy is needed
     from numpy.typing import ArrayLike
 
+    from finsler.geometry.scaling import Scaling
+
 STARTS = ("classical", "isomap", "random")
 SWIRLS = (False, True, "geodesic", "auto")
 
@@ -50,7 +52,17 @@ class MapOptions(SolverOptions, total=False):
     solver: str
 
 
-class MatrixOptions(MapOptions, total=False):
+class ScalingOptions(TypedDict, total=False):
+    """How data become disparities; checked by `finsler.geometry.scaling.Scaling`."""
+
+    scaling: str
+    ties: str
+    conditional: str
+    spline_degree: int
+    spline_knots: int
+
+
+class MatrixOptions(MapOptions, ScalingOptions, total=False):
     """Options of maps of dissimilarities."""
 
     memory_budget: float | str | None
@@ -80,6 +92,11 @@ DEFAULTS: EveryOption = {
     "random_state": None,
     "n_jobs": None,
     "verbose": "auto",
+    "scaling": "ratio",
+    "ties": "primary",
+    "conditional": "matrix",
+    "spline_degree": 2,
+    "spline_knots": 2,
     "memory_budget": None,
     "checkpoint": None,
     "checkpoint_seconds": 30.0,
@@ -143,6 +160,14 @@ def check_names(function: str, options: Mapping[str, Any], known: Any) -> None:
     for name in options:
         if name not in names:
             raise InputTypeError(f"{function} has no option {name!r}.{suggestion(name, names)}")
+
+
+def scaling_of(options: Mapping[str, Any]) -> Scaling:
+    """Scaling that some options ask for, checked."""
+    from finsler.geometry.scaling import Scaling
+
+    given = {name: options.get(name, DEFAULTS.get(name)) for name in ScalingOptions.__annotations__}
+    return Scaling(*given.values())
 
 
 def options_of(estimator: Any) -> SolverOptions:
