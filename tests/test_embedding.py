@@ -160,8 +160,8 @@ def test_the_asymmetry_shown_is_that_of_all_pairs_of_a_small_map(tmp_path):
 
 def test_beyond_some_thousand_points_it_is_said_from_a_sample(monkeypatch):
     """Above 1,000 points nothing was said."""
-    monkeypatch.setattr("finsler.embedding.ALL_PAIRS", 100)
-    monkeypatch.setattr("finsler.embedding.ROWS", 60)
+    monkeypatch.setattr("finsler.solvers.scaled_map.ALL_PAIRS", 100)
+    monkeypatch.setattr("finsler.solvers.scaled_map.ROWS", 60)
     few, many = noisy_map(100).asymmetry_shown(), noisy_map(300)
     assert few.n_rows is None
     shown = many.asymmetry_shown()

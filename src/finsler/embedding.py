@@ -254,6 +254,14 @@ class Embedding(ScaledMap):
 
         return aligned_to(self, like)
 
+    def asymmetry_shown(self) -> AsymmetryShown | None:
+        """How much of the asymmetry of the data the map shows, and how much heights could.
+
+        Beyond 3,000 points it is an estimate from the pairs of 200 of them, drawn at random, and for sparse maps from
+        pairs that the map was not made from: ``n_rows`` and ``error`` say so. None if the data are not known.
+        """
+        return self._shown
+
     def to_frame(self) -> pd.DataFrame:
         """Coordinates as a DataFrame: columns ``x1``, ..., ``height``, and ``stress_share``; the labels are the index."""
         try:

@@ -98,14 +98,6 @@ class ScaledMap(Measured):
         function = cast("Transformation", self.transformation())
         return function(np.asarray(values, dtype=float) + self.provenance.shift)
 
-    def asymmetry_shown(self) -> AsymmetryShown | None:
-        """How much of the asymmetry of the data the map shows, and how much heights could.
-
-        Beyond 3,000 points it is an estimate from the pairs of 200 of them, drawn at random, and for sparse maps from
-        pairs that the map was not made from: ``n_rows`` and ``error`` say so. None if the data are not known.
-        """
-        return self._shown
-
     @cached_property
     def _shown(self) -> AsymmetryShown | None:
         if self.held_out is not None:
