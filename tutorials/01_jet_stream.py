@@ -107,6 +107,23 @@ for month, found in maps.items():
 ax = finsler.plotting.plot_asymmetry(maps["january"])
 
 # %%
+# January and July, one over the other
+# ------------------------------------
+# Two maps of the same airports are compared by laying one over the other; up must stay up, or it would be another map. The
+# test asks whether they agree more than maps whose airports are exchanged at random, and the strengths of the two drifts
+# are compared by their standard errors. These hours were computed and not measured: what counts as an error here is what a
+# plane with a single slope cannot show.
+
+both = finsler.compare_maps(maps["january"], maps["july"])
+print(both)
+for month, found in maps.items():
+    sure = finsler.confidence(found)
+    print(
+        f"{month:>8}: alpha = {found.alpha:.4f} ± {sure.alpha_se:.4f}, its direction ± {sure.tilt_se:.1f} degrees"
+    )
+ax = both.plot()
+
+# %%
 # The world: why it fails, and how the report knew
 # ------------------------------------------------
 # The jet blows round the globe. From Tokyo to San Francisco to New York to London and on to Tokyo, every leg eastward

@@ -65,6 +65,9 @@ def test_moments_beyond_the_drawn_ones(monkeypatch, unknown, weighted):
     assert moments.noise == pytest.approx(drawn.noise, rel=0.02)
     assert moments.spread == pytest.approx(drawn.spread, rel=0.12)
     assert moments.p == pytest.approx(drawn.p, abs=0.06)
+    for scale in (1e-100, 1e100):
+        far = Pairs.of(scale * D, W)
+        assert noise.heights_null(far, survey(far), drawn.observed).p == pytest.approx(moments.p)
     if not weighted and not unknown:
         exact = noise.exact_moments(noise.SkewPairs.of(pairs))
         assert (moments.noise, moments.spread**2) == pytest.approx(exact)

@@ -81,11 +81,12 @@ def test_reference_values():
     np.testing.assert_allclose(np.abs(found.covariance[19]), expected, atol=5e-6)
 
 
-def test_scale_and_order_of_points():
+@pytest.mark.parametrize("scale", [1e-50, 1e7, 1e50])
+def test_scale_and_order_of_points(scale):
     D, order = spiral(10), np.random.default_rng(0).permutation(10)
     one = confidence(embed_matrix(D, tol=1e-12))
-    scaled = confidence(embed_matrix(1000 * D[np.ix_(order, order)], tol=1e-12))
-    np.testing.assert_allclose(scaled.half_axes, 1000 * one.half_axes[order], rtol=1e-3)
+    scaled = confidence(embed_matrix(scale * D[np.ix_(order, order)], tol=1e-12))
+    np.testing.assert_allclose(scaled.half_axes / scale, one.half_axes[order], rtol=1e-3)
     assert scaled.alpha_se == pytest.approx(one.alpha_se, rel=1e-3)
 
 
@@ -138,6 +139,8 @@ def test_what_is_refused():
         confidence(embed_matrix(spiral(4), n_components=3, alpha=0.2))
     with pytest.raises(InputError, match="lengths of shortest paths"):
         confidence(embed_graph(make_city(30).graph))
+    with pytest.raises(InputError, match="least stress"):
+        confidence(embed_matrix(spiral(8), solver="classical", alpha=0.3))
     D = spiral(8)
     D[0, 1] = np.inf
     with pytest.raises(InputError, match="hinge"):

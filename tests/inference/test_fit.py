@@ -57,11 +57,11 @@ def test_a_map_is_told_from_chance():
 
 def test_level():
     rejected, rng = 0, np.random.default_rng(0)
-    for seed in range(100):
+    for seed in range(60):
         one = rng.uniform(1, 2, (8, 8))
         D = np.where(np.eye(8), 0, one + one.T + 0.3 * rng.uniform(size=(8, 8)))  # directions alike
         rejected += fit_test(D, alpha=0.0, n_permutations=19, random_state=seed).significant
-    assert rejected <= 13  # 5 expected
+    assert rejected <= 9  # 3 expected
 
 
 @pytest.mark.parametrize(("n", "expected"), [(12, 0.440), (20, 0.481)])

@@ -261,18 +261,19 @@ def _moments(pairs: Pairs, found: Survey) -> tuple[float, float]:
         """For each row the degree, ``sum a^2`` and ``sum a^4``."""
         out = np.zeros((3, len(rows.sources)))
         for _, A, c in rows.skew():
-            a2 = (c * A) ** 2
+            a2 = (c * A / size) ** 2
             out += [c.sum(axis=1), a2.sum(axis=1), (a2**2).sum(axis=1)]
         return out
 
+    size = np.sqrt(found.skew / found.both)  # so that fourth powers stay within the range of floating point
     degree, squares, fourths = np.concatenate(pairs.map(sums), axis=1)
     linked, degree = degree > 0, np.where(degree > 0, degree, 1.0)
     groups = 1 if found.uniform else len(set(matrix_components(np.vstack(pairs.map(_both_ways)))[linked]))
     free = float((linked.sum() - groups) / linked.sum())
-    mean = free * float((squares / degree).sum()) / (found.skew / 2)
+    mean = free * float((squares / degree).sum()) / (found.both / 2)
     # Two pairs that meet in i contribute (a_ij a_il / L_ii)^2; a pair by itself does not vary.
     spread = np.sqrt(2 * max(float(((squares**2 - fourths) / degree**2).sum()), 0.0))
-    return float(mean), free * float(spread) / (found.skew / 2)
+    return float(mean), free * float(spread) / (found.both / 2)
 
 
 def _both_ways(rows: Any) -> NDArray[np.bool_]:

@@ -150,6 +150,11 @@ def check_level(level: float) -> None:
         raise InputError(f"must lie between 0 and 1, got {level!r}.", argument="level")
 
 
+def _size(embedding: Embedding) -> float:
+    """Radius of a map, in units of which all is computed: coordinates and drift are then of one order."""
+    return float(np.sqrt(embedding.coordinates.var(axis=0).sum())) or 1.0
+
+
 class Residuals(NamedTuple):
     """Of all ordered pairs, as n x n arrays: weight, 0 if unknown; D - d; step u; gradient u/|u| + omega."""
 
@@ -171,6 +176,8 @@ def _residuals(embedding: Embedding) -> Residuals:
             f"confidence() is for scaling='ratio': disparities ({embedding.scaling}) are fitted along with the map, and "
             "ellipses that do not know it would be too small. Give bootstrap() replicates."
         )
+    if embedding.status == "closed_form":
+        raise InputError("Ellipses are of maps of least stress; fit the map with solver='smacof'.")
     n, m = embedding.coordinates.shape
     if n * m > LARGEST:
         raise InputError(
@@ -183,7 +190,9 @@ def _residuals(embedding: Embedding) -> Residuals:
         raise InputError(
             "Bounds (missing='hinge') have no residuals; ellipses need a map with missing='mask'."
         )
-    u = embedding.coordinates[None] - embedding.coordinates[:, None]
+    size = _size(embedding)
+    D, X = D / size, embedding.coordinates / size
+    u = X[None] - X[:, None]
     e = np.linalg.norm(u, axis=2)
     g = np.divide(u, e[:, :, None], out=np.zeros_like(u), where=e[:, :, None] > 0) + embedding.drift
     return Residuals(w, np.where(w > 0, D - e - u @ embedding.drift, 0.0), u, g)
@@ -245,7 +254,8 @@ def _forms(G: Array, g: Array, u: Array, fitted: bool) -> Array:
 
 def _in_the_frame_of_the_points(C: Array, embedding: Embedding, fitted: bool) -> tuple[Array, Array]:
     """Covariance of each point with rotations taken out, and that of the drift in the frame which this leaves."""
-    X = embedding.coordinates - embedding.coordinates.mean(axis=0)
+    size = _size(embedding)
+    X = (embedding.coordinates - embedding.coordinates.mean(axis=0)) / size
     n, m = X.shape
     generators = []
     for a, b in combinations(range(m), 2):
@@ -261,7 +271,7 @@ def _in_the_frame_of_the_points(C: Array, embedding: Embedding, fitted: bool) ->
     T = np.hstack([left, np.vstack([np.zeros((n * m, m)), np.eye(m)])]) if fitted else left
     whole = T @ C @ T.T
     blocks = whole[: n * m, : n * m].reshape(n, m, n, m)
-    return blocks[np.arange(n), :, np.arange(n)], whole[n * m :, n * m :]
+    return size**2 * blocks[np.arange(n), :, np.arange(n)], whole[n * m :, n * m :]
 
 
 def chi2_radius(level: float, m: int) -> float:

@@ -13,7 +13,7 @@ from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, QUIET
 from finsler.plotting.maps import plot_map
 
-MOST_LABELS = 60  # points up to which an overlay names those that move
+MOST_LABELS = 40  # points that an overlay names, those that move farthest
 STYLES = {"symmetric": (QUIET, "s", "--"), "randers": (CHEAP, "o", "-")}  # of models over the dimensions
 
 
@@ -190,12 +190,8 @@ def plot_alignment(alignment: Any, *, ax: Any = None) -> Any:
         headaxislength=6, minlength=0.5, color=QUIET, zorder=2, gid="moves",
     )  # fmt: skip
     names = [canvas.short(label) for label in alignment.labels]
-    order = np.argsort(-alignment.moves, kind="stable")[: len(names) if len(names) <= MOST_LABELS else 15]
-    for i in order:
-        ax.annotate(
-            names[i], A[i], (4, 4), textcoords="offset points", fontsize=7, color="#444444", parse_math=False
-        )
     canvas.equal_scale(ax)
+    _name_apart(ax, A, names, np.argsort(-alignment.moves, kind="stable")[:MOST_LABELS])
     ax.set(
         xlabel="x1" if A.shape[1] > 1 and alignment.target.shape[1] > 1 else "",
         ylabel="height (up costs more)",
@@ -248,21 +244,25 @@ def plot_series(series: Any, *, ax: Any = None) -> Any:
             moves = np.zeros(len(X))
             moves[now] = np.linalg.norm(step, axis=1)
             title += f"\nr with the one before = {series.agreement[k - 1]:.4g}"
-        for i in np.argsort(-moves, kind="stable")[:8]:
-            panel.annotate(
-                names[i],
-                X[i],
-                (3, 3),
-                textcoords="offset points",
-                fontsize=7,
-                color="#444444",
-                parse_math=False,
-            )
         panel.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room))
         panel.set_aspect("equal", adjustable="box")
         panel.set_ylabel("height (up costs more)" if k == 0 else "")
+        _name_apart(panel, X, names, np.argsort(-moves, kind="stable")[:8])
         canvas.set_title(panel, title)
     return axes
+
+
+def _name_apart(ax: Any, X: NDArray[Any], names: Sequence[str], order: Any) -> None:
+    """Write labels beside points, the first ones first, and leave out those that would run into others."""
+    canvas.draw_quietly(ax)
+    places = ax.transData.transform(X) * 72 / ax.figure.dpi
+    boxes: list[tuple[float, float, float]] = []
+    for i in order:
+        x, y, wide = places[i, 0] + 4, places[i, 1] + 4, 4.6 * len(names[i])
+        if all(x > other + reach or other > x + wide or abs(y - top) > 8 for other, top, reach in boxes):
+            boxes.append((x, y, wide))
+            style = {"fontsize": 7, "color": "#444444", "parse_math": False}
+            ax.annotate(names[i], X[i], (4, 4), textcoords="offset points", **style)
 
 
 def _flat(X: NDArray[Any]) -> NDArray[Any]:
