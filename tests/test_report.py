@@ -639,3 +639,17 @@ def test_no_test_of_noise_applies_to_lengths_of_paths():
     points = geodesic_distances(np.random.default_rng(0).normal(size=(40, 2)), drift=[0.3, 0.0])
     assert asymmetry_report(points).paths
     assert not asymmetry_report(points.matrix).paths  # nothing tells where a plain matrix comes from
+
+
+def test_what_turns_round_a_center_is_told():
+    from finsler.datasets import make_gyre
+
+    report = asymmetry_report(make_gyre(40).times)
+    plane, space = report.turning
+    assert plane.share > 0.8
+    assert row(report, "turns round a center").value == plane.share
+    assert row(report, "turns round an axis").p == space.p
+    assert "swirl=True" in report.verdict
+    assert report.to_dict()["turning"][0]["most"] >= plane.share
+    json.dumps(report.to_dict())
+    assert asymmetry_report(make_gyre(40).times, sample=10).turning == ()

@@ -21,15 +21,8 @@ from finsler.geometry.asymmetry import FEWEST_ROWS, Triangles, gradient_share, i
 from finsler.geometry.components import graph_components
 from finsler.geometry.heights import heights_of_rows, solve_heights
 from finsler.geometry.noise import LEVEL, noise_of
-from finsler.geometry.pairs import (
-    Array,
-    Estimate,
-    Pairs,
-    Rows,
-    components,
-    strongly_connected,
-    survey,
-)
+from finsler.geometry.pairs import Array, Estimate, Pairs, Rows, components, strongly_connected, survey
+from finsler.geometry.turning import Turning, turning_shares
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, sample_rows
 from finsler.graphs.paths import shortest_paths
@@ -78,10 +71,13 @@ class AsymmetryReport:
     paths: bool = False  #: Lengths of shortest paths: they share arcs, so that no test of noise applies.
     noise: dict[str, float] = field(
         default_factory=dict
-    )  #: What noise alone would give, by the name of the share.
+    )  #: What noise alone gives, by the name of the share.
     p_values: dict[str, float] = field(default_factory=dict)
     """How likely noise alone gives as much: "gradient_share", and "circle", the largest circle in what heights leave.
     A p-value is left out where the pairs are too few to tell, or too many."""
+    turning: tuple[
+        Turning, ...
+    ] = ()  #: How much of it turns round a center (in the plane), or an axis (in space).
     triangle_violations: float | None = None  #: Share of known triples i, j, k with D_ik > D_ij + D_jk.
     triangles_checked: int = 0  #: Ordered triples whose three values are known, among those looked at.
     triangles_sampled: bool = False  #: If not, all were looked at.
@@ -143,12 +139,19 @@ class AsymmetryReport:
         beside = f" ({self._beside('gradient_share')})" if self._beside("gradient_share") else ""
         if not self.is_significant("gradient_share"):
             chance = "is not significantly above 0" if self.errors else "is no more than noise gives"
-            return f"{amount} What follows heights, {share}, {chance}{beside}: alpha = 0 is as good a map."
+            turns = f"; {self._rest()}" if self._turns() else ": alpha = 0 is as good a map"
+            return f"{amount} What follows heights, {share}, {chance}{beside}{turns}."
         if self.gradient_share >= MOSTLY_GRADIENT:
             return f"{amount} A Randers map of enough dimensions can show up to {share}{beside}."
         return f"{amount} Only {share} follow heights{beside}; {self._rest()}."
 
+    def _turns(self) -> Turning | None:
+        """What stands out as turning, on the map of the fewest dimensions."""
+        return next((found for found in self.turning if found.stands_out), None)
+
     def _rest(self) -> str:
+        if (found := self._turns()) is not None:
+            return f"{_percent(found.share)} or more turn round {found.where}, which swirl=True shows; the rest does neither"
         p = self.p_values.get("circle")
         if p is not None and p > LEVEL:
             return "the rest may be noise, and no such map can show it"
@@ -196,6 +199,7 @@ class AsymmetryReport:
             Row("asymmetry", self.symmetric_stress, amount),
             self._share_row("of it follows heights", "gradient_share"),
             self._share_row("of it runs in circles", "cyclic_share"),
+            *(Row(f"turns round {each.where}", each.share, str(each), *each[3:]) for each in self.turning),
             *self._ratio_rows(),
         ]
         if (pair := self.most_asymmetric) is not None:
@@ -388,6 +392,8 @@ def _report(
     share = Estimate(None, None) if is_symmetric(found, pairs) else gradient_share(pairs, found, heights)
     estimates = {"known_share": found.known_share, "asymmetry": asymmetry, "gradient_share": share}
     noise, p_values = ({}, {}) if paths or share.value is None else noise_of(pairs, found, share.value, seed)
+    told = share.value is not None and not groups.any()
+    turning = turning_shares(pairs, test=not paths, seed=seed) if told else ()
     quantiles = np.quantile(found.ratios, QUANTILES).tolist() if len(found.ratios) else []
     i, j, there, back = found.widest
     widest = {"from": labels[i], "to": labels[j], "there": there, "back": back}
@@ -421,6 +427,7 @@ def _report(
         paths=paths,
         noise=noise,
         p_values=p_values,
+        turning=turning,
     )
 
 
@@ -431,6 +438,7 @@ def _percent(share: float) -> str:
 def plain(value: Any) -> Any:
     """Turn a value into what JSON knows."""
     value = value.item() if isinstance(value, np.generic) else value
+    value = value._asdict() if hasattr(value, "_asdict") else value
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

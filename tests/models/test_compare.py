@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from finsler.data.matrix import as_dissimilarities
+from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
 from finsler.models import Comparison, compare_models
 from finsler.models import compare as module
@@ -35,6 +36,8 @@ def made_by(name):
     D = {
         "symmetric": E,
         "randers": randers_distances(X, drift=0.3),
+        "swirl": randers_distances(X, drift=[0.05, 0.1], swirl=0.05),
+        "geodesic": randers_distances(X, drift=[0.05, 0.1], swirl=0.05, geodesic=True),
         "slide": slide_distances(X, np.array([0.2, 0.1])),
         "hill": E + 0.15 * B[0] + 0.1 * B[1],
         "radius": E + 0.1 * (r[None, :] - r[:, None]),
@@ -46,7 +49,9 @@ def made_by(name):
     return D
 
 
-@pytest.mark.parametrize("name", ["randers", "slide", "hill", "radius", "gower", "drift-fitted"])
+@pytest.mark.parametrize(
+    "name", ["randers", "swirl", "geodesic", "slide", "hill", "radius", "gower", "drift-fitted"]
+)
 def test_each_model_fits_its_own_data_and_no_symmetric_one_does(name):
     table = compare_models(made_by(name), verbose=False)
     assert table[name].normalized_stress < 1e-4
@@ -57,6 +62,16 @@ def test_each_model_fits_its_own_data_and_no_symmetric_one_does(name):
     stress = {record.name: record.normalized_stress for record in table}
     assert stress["radius"] <= stress["randers"] * (1 + 1e-6) + 1e-6
     assert stress["drift-fitted"] <= stress["drift"] * (1 + 1e-9)
+    assert max(stress["swirl"], stress["geodesic"]) <= stress["randers"] * (1 + 1e-6) + 1e-6
+
+
+def test_models_go_with_dimensions():
+    D = made_by("swirl")
+    for m, left_out in ((1, {"swirl", "geodesic"}), (3, {"geodesic"})):
+        table = compare_models(D, m, n_init=1, max_iter=20, verbose=False)
+        assert {record.name for record in table} == set(MODELS) - left_out
+        with pytest.raises(InputError, match="models"):
+            compare_models(D, m, models=["geodesic"])
 
 
 @pytest.mark.parametrize("kind", ["uniform", "asymmetric", "missing"])
@@ -86,8 +101,8 @@ def test_parameters_of_a_table_of_eight_points_in_the_plane():
     _, D, _ = random_problem(0, n=8)
     table = compare_models(D, n_init=1, verbose=False)
     assert {record.name: record.n_parameters for record in table} == {
-        "symmetric": 13, "isomap": 13, "randers": 15, "slide": 15, "hill": 15, "radius": 20, "gower": 26,
-        "drift": 29, "drift-fitted": 29,
+        "symmetric": 13, "isomap": 13, "randers": 15, "swirl": 16, "geodesic": 16, "slide": 15, "hill": 15,
+        "radius": 20, "gower": 26, "drift": 29, "drift-fitted": 29,
     }  # fmt: skip
 
 

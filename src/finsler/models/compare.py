@@ -38,6 +38,8 @@ MODELS: dict[str, Callable[[Observations, Settings, Fit], Fit]] = {
     "symmetric": lambda observed, settings, base: base,
     "isomap": lambda observed, settings, base: symmetric_isomap(observed, settings),
     "randers": randers_map,
+    "swirl": partial(randers_map, swirl=True),
+    "geodesic": partial(randers_map, swirl="geodesic"),
     "slide": slide_vector,
     "hill": partial(fit_jointly, HillClimbing()),
     "radius": partial(fit_jointly, RadiusDistance()),
@@ -172,8 +174,9 @@ def compare_models(
     missing : {"raise", "mask"}
         NaN and inf are refused, or left out.
     models : sequence of str, optional
-        Some of "symmetric", "isomap", "randers", "slide", "hill", "radius", "gower", "drift" and "drift-fitted"; all by
-        default.
+        Some of "symmetric", "isomap", "randers", "swirl", "geodesic" (the Randers map with a drift that turns, straight
+        ways, or arcs in the plane), "slide", "hill", "radius", "gower", "drift" and "drift-fitted"; by default all
+        that the dimension allows.
     n_init : int
         Starts: for each model that is fitted as a whole the map of the symmetrized data, itself the best of so many, and
         ``n_init - 1`` random ones.
@@ -205,7 +208,7 @@ def compare_models(
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     if data.n_points < 3:
         raise InputError(f"D has {data.n_points} points; models can be compared on 3 or more.", argument="D")
-    names = _checked_names(models)
+    names = _checked_names(models, n_components)
     observed = Observations.of(data)
     if not (observed.D > 0).any():
         raise InputError("D has only zeros; there is nothing to fit.", argument="D")
@@ -243,11 +246,16 @@ def _fit_all(
     return records
 
 
-def _checked_names(models: Sequence[str] | None) -> list[str]:
+def _checked_names(models: Sequence[str] | None, n_components: int) -> list[str]:
+    impossible = {"swirl": n_components == 1, "geodesic": n_components != 2}
+    if models is None:
+        return [name for name in MODELS if not impossible.get(name)]
     if isinstance(models, str):
         raise InputTypeError(f"must be a sequence of names, got the string {models!r}.", argument="models")
-    names = list(MODELS) if models is None else list(dict.fromkeys(models))
+    names = list(dict.fromkeys(models))
     for name in names:
+        if impossible.get(name):
+            raise InputError(f"{name!r} does not go with n_components={n_components}.", argument="models")
         if name not in MODELS:
             raise InputError(
                 f"models: there is no {name!r}; there are {', '.join(MODELS)}.", argument="models"

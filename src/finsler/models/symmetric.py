@@ -327,16 +327,20 @@ def _symmetric(name: str, X: Array, status: str) -> Fit:
     )
 
 
-def randers_map(observed: Observations, settings: Settings, base: Fit) -> Fit:
-    """``d_ij = ||x_j - x_i|| + alpha (x_j - x_i)[last]``, with alpha fitted.
+def randers_map(observed: Observations, settings: Settings, base: Fit, swirl: bool | str = False) -> Fit:
+    """``d_ij = ||x_j - x_i|| + alpha (x_j - x_i)[last]``, with alpha fitted; or with a drift that turns.
 
     From the same starts as the other models: the map of the symmetric part, and random ones. (`FinslerMDS` starts from
     its closed form instead.)
     """
     start = base.parameters["coordinates"]
-    solution = smacof(observed.data, alpha="auto", init=start, **settings.of_solver())
-    X, drift = solution.coordinates, solution.drift
-    n_parameters = free_coordinates(*X.shape) + X.shape[1]  # alpha, and turns that move the drift count
-    parts = {"coordinates": X, "drift": drift}
+    solution = smacof(observed.data, alpha="auto", swirl=swirl, init=start, **settings.of_solver())
+    X, drift, K = solution.coordinates, solution.drift, solution.swirl
+    m = X.shape[1]
+    # alpha, and turns that move the drift count; and the numbers of a swirl
+    n_parameters = free_coordinates(*X.shape) + m + (m * (m - 1) // 2 if swirl else 0)
+    parts = {"coordinates": X, "drift": drift, **({} if K is None else {"swirl": K})}
     status = unless_interrupted(solution.status)
-    return Fit("Randers map (ours)", randers_distances(X, drift=drift), parts, n_parameters, status)
+    name = "Randers map" + {True: " with swirl", "geodesic": " with swirl, arcs"}.get(swirl, "")
+    d = randers_distances(X, drift=drift, swirl=K, geodesic=solution.geodesic)
+    return Fit(f"{name} (ours)", d, parts, n_parameters, status)
