@@ -10,7 +10,9 @@ __all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "randers": ["drift_vector", "randers_distances", "randers_norm", "check_randers", "zermelo_metric"],
-        "stress": ["raw_stress", "normalized_stress"],
+        "stress": ["raw_stress", "normalized_stress", "stress1"],
+        "scaling": ["Scaling"],
+        "disparities": ["Transformation"],
         "heights": ["gradient_heights", "local_extrema"],
         "asymmetry": ["asymmetry_shown"],
         "pairs": ["AsymmetryShown"],

@@ -22,7 +22,7 @@ from scipy.optimize import isotonic_regression, minimize_scalar
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
-from finsler._runtime import Progress
+from finsler._runtime import Progress, require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.disparities import Cone, Transformation, kruskal, targets, transformations
@@ -56,6 +56,10 @@ class ScaledData:
     """Data with a scaling: the cone, and how maps are measured by it."""
 
     def __init__(self, data: Dissimilarities, scaling: Scaling, n_jobs: int | None = None):
+        n = data.n_points
+        require_memory(
+            100.0 * n * n, f"The pairs of {n} points in order", "Use fewer points, or scaling='ratio'."
+        )
         self.data, self.scaling, self.n_jobs = data, scaling, n_jobs
         self.pairs = data_pairs(data.matrix, data.weights, scaling)
         self.cone = Cone(self.pairs, scaling)
@@ -256,16 +260,19 @@ def scaled_smacof(
         start = given_start(start, backend.n_points, n_components, backend.total)
     scaled = ScaledData(backend.data, scaling, n_jobs)
     stop = StopRule.of(given, began, exact=EXACT * scaled.total)
-    starts = Starts(
-        (backend, MemoryBackend(scaled.ranks(), n_jobs)), n_components, alpha, stop.deadline,
-        {"tol": given["tol"], "max_iter": given["max_iter"], "verbose": False, "accelerate": given["accelerate"]},
-    )  # fmt: skip
+    metric: SolverOptions = {
+        "n_init": 1, "verbose": False, "tol": given["tol"], "max_iter": given["max_iter"],
+        "accelerate": given["accelerate"],
+    }  # fmt: skip
+    images = backend, MemoryBackend(scaled.ranks(), n_jobs)
+    starts = Starts(images, n_components, alpha, stop.deadline, metric)
     progress = Progress(f"Finsler SMACOF, {scaling.kind}", given["verbose"])
     run_from = partial(
         majorize, accelerate=given["accelerate"], progress=progress, callback=given["callback"]
     )
     search = Search(scaled, given_alpha, stop, run_from)
-    for begin in starts(start, given["n_init"], check_random_state(given["random_state"])):
+    n_init = 1 if isinstance(given["n_init"], str) else given["n_init"]  # "auto": those of data and ranks
+    for begin in starts(start, n_init, check_random_state(given["random_state"])):
         if not search.add(begin, starts):
             break
     solution = search.solution(began)
