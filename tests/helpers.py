@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from finsler import Embedding, embed_matrix, randers_distances
 from finsler.datasets import make_city
+from finsler.geometry.swirl import swirl_matrix
 from finsler.graphs.paths import shortest_paths
 
 # Real data are not shipped: some are under the GPL, some for research only, some without a license. Every test on them
@@ -276,3 +278,20 @@ def made_map(X, alpha=0.3, labels=None, data=None, share=None):
     drift[-1] = alpha
     share = np.full(len(X), 1 / len(X)) if share is None else share
     return Embedding(X, drift, labels, 1.5, 0.1, share, 7, "converged", "It converged.", data)
+
+
+def turning_map(m=2, kappa=0.2, center=0.0, beta=0.0, n=40, geodesic=False):
+    """A map of points in a ball of radius 1 whose drift turns round a center on the first axis."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, m))
+    X *= rng.uniform(size=(n, 1)) ** (1 / m) / np.linalg.norm(X, axis=1, keepdims=True)
+    K = swirl_matrix(kappa, 2)
+    if m == 3:
+        K = np.zeros((3, 3))
+        K[:2, :2] = swirl_matrix(kappa, 2)
+    at = np.zeros(m)
+    at[0] = center
+    drift = -K @ at
+    drift[-1] += beta
+    labels = [f"p{i}" for i in range(n)]
+    return replace(made_map(X, 0.0, labels=labels), drift=drift, swirl=K, geodesic=geodesic)

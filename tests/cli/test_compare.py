@@ -37,10 +37,11 @@ def test_it_prints_one_table_and_the_verdict(times):
     result = compared(times)
     lines = result.stdout.splitlines()
     assert lines[0].startswith("5 points in 2 dimensions, 20 ordered pairs")
-    names = ["symmetrized MDS", "symmetrized Isomap", "Randers map (ours)", "slide vector", "hill-climbing",
+    names = ["symmetrized MDS", "symmetrized Isomap", "Randers map (ours)",
+             "Randers map with swirl (ours)", "Randers map with swirl, arcs (ours)", "slide vector", "hill-climbing",
              "radius-distance", "Gower bimension", "drift vectors", "drift vectors, fitted"]  # fmt: skip
-    assert sorted(line[:22].strip().rstrip("*") for line in lines[3:12]) == sorted(names)
-    verdict = " ".join(lines[-2:])
+    assert sorted(line.split("  ")[0].strip().rstrip("*") for line in lines[3:14]) == sorted(names)
+    verdict = " ".join(lines[14:])
     assert verdict.endswith(compare_models(VALUES, models=["symmetric"], n_init=1, verbose=False).verdict)
     assert result.stderr == "times.csv: a 5 x 5 matrix with labels\n"
     assert compared(times, "--quiet").stderr == ""
@@ -67,7 +68,7 @@ def test_it_writes_files(times, tmp_path):
     args = [arg for out in outs for arg in ("--out", out)]
     printed = compared(times, *args).stdout
     assert outs[2].read_text() == printed
-    assert outs[1].read_text().count("\n|") == 11
+    assert outs[1].read_text().count("\n|") == 13
     assert [m["model"] for m in json.loads(outs[0].read_text())["models"]]
     assert "exists already" in refused(times, *args)
     compared(times, *args, "--force")

@@ -25,6 +25,8 @@ from finsler.data.provenance import count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 from finsler.geometry.randers import randers_distance_blocks
 from finsler.plotting import colors
+from finsler.plotting.swirl import record as turn_record
+from finsler.plotting.swirl import rule, turn_of
 from finsler.report import asymmetry_report
 from finsler.solvers.swirl.choice import turning
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 DATA_POINTS = 1_500  # maps of up to this many points bring their data along, 4 bytes an ordered pair
 MAX_POINTS = 20_000  # beyond, a random sample is shown
 WORST_PAIRS = 30
-SCRIPTS = ("measure.js", "picture.js", "labels.js", "panel.js")
+SCRIPTS = ("measure.js", "picture.js", "swirl.js", "labels.js", "panel.js")
 
 
 def explore(
@@ -135,6 +137,7 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
         "notes": notes,
         "dimension": m,
         "drift": embedding.drift.tolist(),
+        "has_height": embedding.has_height,
         **_turning(embedding),
         "coordinates": _packed(embedding.coordinates[shown]),
         "labels": [names[i] for i in shown],
@@ -155,10 +158,18 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
 def _turning(embedding: Embedding) -> dict[str, Any]:
     """What the script needs of a drift that turns; without one, a word that there is none."""
     if embedding.swirl is None:
-        return {"swirl": None}
+        return {"swirl": None, "turn": None}
+    turn = turn_of(embedding)
     words = turning(embedding.coordinates, embedding.drift, embedding.swirl, embedding.geodesic)
-    sentences = " ".join(f"{line[0].upper()}{line[1:]}." for line in words)
-    return {"swirl": embedding.swirl.tolist(), "geodesic": embedding.geodesic, "turning": sentences}
+    if turn is not None:
+        words = words[1:]  # the rule says it of the outer ring
+    sentences = [f"{line[0].upper()}{line[1:]}." for line in words if line]
+    return {
+        "swirl": embedding.swirl.tolist(),
+        "geodesic": embedding.geodesic,
+        "turning": " ".join(sentences if turn is None else [rule(turn), *sentences]),
+        "turn": None if turn is None else turn_record(turn),
+    }
 
 
 class Column(NamedTuple):

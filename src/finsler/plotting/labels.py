@@ -5,6 +5,7 @@ The only module that needs matplotlib when imported; :mod:`finsler.plotting.maps
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
@@ -77,13 +78,15 @@ class Arranger(Artist):
 
     ``note`` says how many labels found none. ``columns``, for a map in one dimension: sides (1, -1) of the line on which
     labels stand in a column. ``n_extensions``: how many times, when first drawn, the limits of the data may be extended
-    so that the key covers no point.
+    so that the key covers no point. ``marks``: texts on the map that no label may cover.
     """
 
     def __init__(
-        self, places: Array, labels: dict[int, Any], key: Any, note: Any, columns: tuple[int, ...], n_extensions: int
+        self, places: Array, labels: dict[int, Any], key: Any, note: Any, columns: tuple[int, ...], n_extensions: int,
+        marks: Sequence[Any] = (),
     ):  # fmt: skip
         super().__init__()
+        self.marks = marks
         self.places, self.labels, self.key, self.note = places, labels, key, note
         self.columns, self.n_extensions = columns, n_extensions
         self.words = "" if note is None else note.words
@@ -100,6 +103,8 @@ class Arranger(Artist):
         pixels = ax.transData.transform(flat)
         box = np.array(ax.bbox.extents)
         taken = np.empty((0, 4)) if self.key is None else self._put_key(renderer, pixels, box)
+        if self.marks:
+            taken = np.vstack([taken, *(mark.get_window_extent(renderer).extents for mark in self.marks)])
         if self.labels:
             arrange = self._in_columns if self.columns else self._beside_points
             inside = np.all((pixels >= box[:2]) & (pixels <= box[2:]), axis=1)

@@ -13,6 +13,7 @@ from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError, printable
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, MISSING, QUIET, Coloring, coloring, colormap, in_order
+from finsler.plotting.swirl import Turn, draw_ball, draw_turn, rule, turn_key, turn_of, way
 from finsler.solvers.swirl.choice import turning
 
 if TYPE_CHECKING:
@@ -31,11 +32,14 @@ def plot_map(
     color_label: str | None = None,
     cmap: Any = None,
     arcs: Any = None,
-    unit_ball: bool = False,
+    unit_ball: Any = False,
     size: float | None = None,
     title: str | None = None,
 ) -> Any:
     """Draw a map in one, two or three dimensions, with the arrows of the drift.
+
+    Where the drift turns, the map has a cross at its center, or a line along its axis, and rings labeled with what a way
+    along them costs more or less; arrows on them show which way round is cheap.
 
     Parameters
     ----------
@@ -58,10 +62,12 @@ def plot_map(
         Colors of values; viridis by default.
     arcs : sequence of pairs, sparse array, Digraph or graph, optional
         Arrows to draw: pairs ``(from, to)`` of labels or numbers, the entries of a sparse array of shape (n, n), or
-        whatever :func:`~finsler.graphs.digraph.as_digraph` takes, whose nodes are then found by their labels.
-    unit_ball : bool
+        whatever :func:`~finsler.graphs.digraph.as_digraph` takes, whose nodes are then found by their labels. On a map
+        whose ways are arcs of circles they are drawn so.
+    unit_ball : bool or a point
         Explain the metric by its unit ball: how far one unit of effort leads in each direction, see :func:`unit_ball`.
-        Otherwise the key shows this for straight up and straight down only.
+        Otherwise the key shows this for straight up and straight down only. Where the drift turns, the ball differs from
+        place to place: it is drawn round the point that is named (by label or number), or the one farthest from the center.
     size : float, optional
         Area of the points, in square points.
     title : str, optional
@@ -92,15 +98,26 @@ def plot_map(
         own = "height" if embedding.has_height else "share of the stress"
         color_label = own if color is None else str(getattr(color, "name", None) or "")
     remarks = [_draw_points(ax, places, painted, color_label, cmap, size), _left_out(embedding)]
-    _set_axes(ax, places, embedding)
+    turn = turn_of(embedding)
+    ball_at = _ball_point(embedding, turn, unit_ball)
+    _set_axes(ax, places, embedding, turn)
+    marks = []
+    if turn is not None:
+        marks = draw_turn(ax, turn)
+        below = (
+            m == 3 or ax.figure.canvas.figure.get_layout_engine() is not None
+        )  # else such a long note covers the map
+        remarks += [rule(turn) * below, "" if ball_at is None else draw_ball(ax, embedding, turn, ball_at)]
     canvas.set_title(ax, _describe(embedding))
     if title is not None:
         ax.set_title(printable(str(title)), fontsize=10)
     if outside:
         remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
-    _arrange(ax, embedding, places, named, unit_ball, bool(len(pairs)), "\n".join(filter(None, remarks)))
+    key = _key_of(ax, embedding, turn, unit_ball is not False)
+    _arrange(ax, embedding, places, named, key, marks, bool(len(pairs)), "\n".join(filter(None, remarks)))
     if len(pairs):
-        _draw_arcs(ax, places, pairs, size, flat=m == 1)
+        bend = embedding.kappa if embedding.geodesic else None
+        _draw_arcs(ax, places, pairs, size, flat=m == 1, bend=bend)
     return ax
 
 
@@ -145,8 +162,18 @@ def _places(embedding: Embedding) -> NDArray[Any]:
     return X if m == 2 else X[:, [0, 1, m - 1]]
 
 
-def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding) -> None:
-    turns = embedding.swirl is not None
+def _ball_point(embedding: Embedding, turn: Turn | None, asked: Any) -> int | None:
+    """Number of the point round which a ball is drawn, where it differs from place to place."""
+    named = not isinstance(asked, bool | np.bool_)
+    point = embedding.index(asked) if named else None
+    if turn is None or asked is False:
+        return None
+    away = np.linalg.norm((embedding.coordinates - turn.center) @ np.column_stack([turn.p, turn.q]), axis=1)
+    return int(np.argmax(away)) if point is None else point
+
+
+def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding, turn: Turn | None) -> None:
+    turns = turn is not None or not embedding.has_height
     up = f"x{embedding.n_components}" if turns else "height (up costs more)"
     if places.shape[1] == 3:
         ax.set(xlabel="x1", ylabel="x2", zlabel=up)
@@ -156,6 +183,8 @@ def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding) -> None:
     elif embedding.n_components == 2:
         ax.set(xlabel="x1" if turns else "x1 (both directions cost the same)", ylabel=up)
         canvas.equal_scale(ax)
+        if turn is not None and turn.seen:
+            ax.update_datalim([turn.center])
     else:
         ax.set(ylabel=up, xlim=(-1.6, 1), xticks=[])
         ax.axvline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
@@ -223,8 +252,16 @@ def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[in
     return sorted({embedding.index(point) for point in labels})
 
 
+def _key_of(ax: Any, embedding: Embedding, turn: Turn | None, ball: bool) -> Any:
+    """What the arrows mean; nothing where both ways cost the same, or where a drift differs from place to place."""
+    if turn is not None:
+        return turn_key(ax, turn)
+    return _key(ax, embedding.alpha, ball) if embedding.has_height and (ball or embedding.alpha > 0) else None
+
+
 def _arrange(
-    ax: Any, embedding: Embedding, places: NDArray[Any], named: list[int], ball: bool, arcs: bool, remarks: str
+    ax: Any, embedding: Embedding, places: NDArray[Any], named: list[int], key: Any, marks: list[Any], arcs: bool,
+    remarks: str,
 ) -> None:  # fmt: skip
     """Write the labels, the key and the note, and leave their places to an Arranger."""
     from finsler.plotting.labels import FONT_SIZE, Arranger
@@ -238,12 +275,10 @@ def _arrange(
         )
         for i in named
     }  # fmt: skip
-    straight = embedding.swirl is None  # the arrows of the key are the same everywhere only then
-    key = _key(ax, embedding.alpha, ball) if straight and (ball or embedding.alpha > 0) else None
     words = canvas.note(ax, remarks) if written or remarks else None
     columns = () if m > 1 else (1,) if arcs else (1, -1)
     n_extensions = 2 if m == 2 and key is not None and not canvas.both_shared(ax) else 0
-    ax.add_artist(Arranger(places, written, key, words, columns, n_extensions))
+    ax.add_artist(Arranger(places, written, key, words, columns, n_extensions, marks))
     canvas.draw_quietly(ax)
     if written or n_extensions:
         canvas.draw_quietly(ax)  # with the limits and the note that the arranger chose
@@ -331,8 +366,10 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
     return ends[on_map], int((~on_map).sum())
 
 
-def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: float, *, flat: bool) -> None:
-    """Thin arrows from point to point."""
+def _draw_arcs(
+    ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: float, *, flat: bool, bend: float | None
+) -> None:
+    """Thin arrows from point to point; with `bend`, the kappa of a plane whose cheapest ways are arcs, along these."""
     pairs = pairs[(places[pairs[:, 0]] != places[pairs[:, 1]]).any(axis=1)]
     start, end = places[pairs[:, 0]], places[pairs[:, 1]]
     fade = float(np.clip(8 / np.sqrt(max(len(pairs), 1)), 0.15, 0.7))
@@ -350,6 +387,16 @@ def _draw_arcs(ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: flo
                 shrinkA=2, shrinkB=2, connectionstyle=f"arc3,rad={-0.5 if high > low else 0.35}", gid="arcs",
             )  # fmt: skip
             ax.add_patch(arrow)
+    elif bend is not None:
+        from matplotlib.patches import FancyArrowPatch
+        from matplotlib.path import Path
+
+        for one, other in zip(start, end, strict=True):
+            arrow = FancyArrowPatch(
+                path=Path(way(one, other, bend)), arrowstyle="-|>", mutation_scale=8, lw=1.0, color=QUIET, alpha=fade,
+                zorder=2, gid="arcs",
+            )  # fmt: skip
+            ax.add_artist(arrow)
     else:
         step = end - start
         pixels = ax.transData.transform(end) - ax.transData.transform(start)

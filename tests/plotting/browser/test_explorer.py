@@ -12,8 +12,9 @@ import pytest
 import finsler
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.plotting import explore, plot_map
+from finsler.plotting import swirl as swirl_picture
 
-from helpers import made_map
+from helpers import made_map, turning_map
 
 pytestmark = pytest.mark.browser
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -750,4 +751,93 @@ def test_attributes_of_all_kinds(browser, tmp_path):
     page.pick_color("people")
     assert "unknown" in page.text("legend")
     assert page.drawn()[2] != page.drawn()[0]
+    assert page.severe() == []
+
+
+def pair_of(page, name):
+    """Points of a trace that is drawn, by its place."""
+    trace = page.js("const t = document.getElementById('plot').data[arguments[0]]; return [t.x, t.y]", name)
+    return np.transpose(trace)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("geodesic", [False, True])
+def test_distances_with_a_drift_that_turns_are_those_of_python(browser, tmp_path, m, geodesic):
+    embedding = turning_map(m, 0.4, center=0.3, beta=0.1 if m == 3 else 0.0, geodesic=geodesic and m == 2)
+    page = Page(browser, explore(embedding, tmp_path / "turn.html"))
+    n = embedding.n_points
+    code = "const out = []; for (let i = 0; i < arguments[0]; i++) for (let j = 0; j < arguments[0]; j++) "
+    found = page.js(code + "out.push(explorer.distance(i, j)); return out", n)
+    np.testing.assert_allclose(np.reshape(found, (n, n)), embedding.distances(), rtol=1e-12, atol=1e-12)
+    assert page.severe() == []
+
+
+@pytest.mark.parametrize("kappa", [0.4, -0.4])
+def test_a_flat_page_shows_which_way_round_is_cheap(browser, tmp_path, kappa):
+    embedding = turning_map(kappa=kappa, center=0.3)
+    page = Page(browser, explore(embedding, tmp_path / "turn.html"))
+    shapes = page.js("return document.getElementById('plot').layout.shapes.map((shape) => shape.path)")
+    places = [np.array([p.split(",") for p in path[1:].split("L")], dtype=float) for path in shapes]
+    arrows = [place for place in places if len(place) == 13]
+    assert len(arrows) == 4 * (len(places) - len(arrows))
+    for shaft in arrows:
+        cost = finsler.randers_distances(shaft[:1], shaft[-1:], **embedding.metric)[0, 0]
+        assert cost < np.linalg.norm(shaft[-1] - shaft[0])
+    words = page.js("return document.getElementById('plot').layout.annotations.map((note) => note.text)")
+    assert {"±10 %", "±20 %", "±30 %", "<b>+</b>"} <= set(words)
+    assert "with the arrows is cheap" in page.text("caption")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_arrows_on_rings_have_heads_at_any_size(browser, tmp_path, size):
+    """Plotly draws no head on an arrow that is short in pixels, and then nobody sees which way it points."""
+    page = Page(browser, explore(turning_map(kappa=0.4, center=0.3), tmp_path / "turn.html"), size=size)
+    drawn = page.js(
+        "return [...document.querySelectorAll('.annotation-arrow-g')].map((g) => g.children.length)"
+    )
+    assert len(drawn) >= 12
+    assert set(drawn) == {2}  # a shaft and a head
+
+
+def test_on_click_the_triangle_whose_area_is_the_difference(browser, tmp_path):
+    embedding = turning_map(kappa=0.4, center=0.3)
+    page = Page(browser, explore(embedding, tmp_path / "turn.html"))
+    page.find("p3", "p7")
+    there, back = embedding.distance("p3", "p7"), embedding.distance("p7", "p3")
+    assert page.value("map-ab") == pytest.approx(there, rel=1e-12)
+    assert page.value("map-ba") == pytest.approx(back, rel=1e-12)
+    shape = page.js("return document.getElementById('plot').layout.shapes[0].path")
+    center, a, b = np.array([p.split(",") for p in shape[1:-1].split("L")], dtype=float)
+    (x, y), (z, w) = a - center, b - center
+    assert 4 * 0.4 * abs(x * w - y * z) / 2 == pytest.approx(abs(there - back), rel=1e-9)
+    assert f"{abs(there - back):.3g}" in page.text("sentence")
+    assert "against the arrows" in page.text("sentence")
+    assert "from p3" in page.text("compass")
+    page.press("\ue00c")  # Escape
+    page.wait(lambda: page.chosen() == (None, None))
+    assert not page.js("return document.getElementById('plot').layout.shapes[0].path.endsWith('Z')")
+
+
+def test_the_ways_of_a_geodesic_map_are_arcs(browser, tmp_path):
+    embedding = turning_map(kappa=0.4, geodesic=True)
+    page = Page(browser, explore(embedding, tmp_path / "turn.html"))
+    page.find("p3", "p7")
+    a, b = embedding.coordinates[[3, 7]]
+    np.testing.assert_allclose(pair_of(page, 5), swirl_picture.way(a, b, 0.4), atol=1e-12)
+    np.testing.assert_allclose(pair_of(page, 6), swirl_picture.way(b, a, 0.4), atol=1e-12)
+
+
+def test_a_page_in_space_has_the_axis_and_the_triangle_across_it(browser, tmp_path):
+    embedding = turning_map(3, 0.4, beta=0.1)
+    page = Page(browser, explore(embedding, tmp_path / "turn.html"))
+    page.find("p3", "p7")
+    kinds = page.js("return document.getElementById('plot').data.map((trace) => trace.type)")
+    mesh = page.js(
+        "const t = document.getElementById('plot').data[arguments[0]]; return [t.x, t.y, t.z]",
+        kinds.index("mesh3d"),
+    )
+    center, a, b = np.transpose(mesh)
+    np.testing.assert_allclose([a[:2], b[:2]], embedding.coordinates[[3, 7], :2], atol=1e-12)
+    np.testing.assert_allclose(center[:2], 0, atol=1e-12)
+    assert "the rest is made by the drift along the axis" in page.text("sentence")
     assert page.severe() == []

@@ -41,6 +41,7 @@ function placed(asked) {
   const inView = ({ end, x, y }) => end || (x > 0 && x < width && y > 0 && y < depth);
   const seen = asked.map((label) => ({ ...label, ...spot(label.i) })).filter(inView);
   const taken = state.b === null ? [] : alongSegment(spot(state.a), spot(state.b));
+  if (turns) taken.push(...ringSpots((x, y) => [((x - left) / (right - left)) * width, ((top - y) / (top - bottom)) * depth]));
 
   const isFree = (label, [dx, dy]) => {
     const [x, y] = [label.x + dx, label.y + dy];

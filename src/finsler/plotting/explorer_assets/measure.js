@@ -1,4 +1,4 @@
-// The explorer's script is measure.js, picture.js, labels.js and panel.js in a row, as one module.
+// The explorer's script is measure.js, picture.js, swirl.js, labels.js and panel.js in a row, as one module.
 // This part reads the record that Python wrote, and measures; it draws nothing.
 
 const $ = (id) => document.getElementById(id);
@@ -97,6 +97,7 @@ function choose(a, b) {
   Object.assign(state, { a, b });
   showPair();
   showNearest();
+  if (swirl) drawCompass();
   draw();
 }
 /** The first choice is A, the second B, the third begins anew. */

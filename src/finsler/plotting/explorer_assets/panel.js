@@ -49,7 +49,8 @@ function showPair() {
   const [from, to] = there > back ? [a, b] : [b, a];
   $("sentence").textContent = there + back === 0 ? "The two points lie on the same spot."
     : !(ratio > 1 + 1e-9) ? "On the map both ways cost the same."
-    : `On the map, from ${labels[from]} to ${labels[to]} goes up and costs ${number(ratio, 3)} times the way back.`;
+    : `On the map, from ${labels[from]} to ${labels[to]} ${against(from, to)}costs ${number(ratio, 3)} times the way back.`
+      + aboutTriangle(from, to);
 }
 
 /** Fill a list with buttons: one stop for Tab, arrows move inside. */

@@ -8,6 +8,8 @@ const webgl = (() => {
   }
 })();
 const solid = m >= 3 && webgl;
+const turn = record.turn; // where the drift turns; null where it does not, or so far away that it hardly does
+const turns = Boolean(turn) && (m === 2 || solid); // whether that is drawn
 const touch = matchMedia("(pointer: coarse)").matches; // there the panel tells what hovering would
 const axis = (k) => Float64Array.from({ length: n }, (_, i) => X[i * m + k]);
 const height = axis(m - 1);
@@ -34,7 +36,8 @@ function extent(values) {
 }
 /** Ranges of the axes that show the whole map, with a margin. */
 function homeRanges() {
-  const extents = (solid ? [across, along, height] : [across, height]).map(extent);
+  const extents = (solid ? [across, along, height] : [across, height]).map((values, k) => (
+    extent(turns && turn.seen ? [...values, ...turn.ends.map((end) => end[k])] : values)));
   const span = Math.max(...extents.map(([low, high]) => high - low)) || 1;
   return extents.map(([low, high]) => [low - 0.07 * span, high + 0.07 * span]);
 }
@@ -105,19 +108,26 @@ function traces() {
     },
   };
   const way = { ...base, ...at(ends), mode: "lines", line: { color: ink, width: solid ? 5 : 2.5 } };
+  const arcs = record.geodesic && b !== null ? [arc(a, b), arc(b, a)] : [];
+  const dearer = b !== null && distance(a, b) > distance(b, a);
+  const waysBent = arcs.map((points, k) => ({ // the way there is whole, the way back dotted
+    ...base, mode: "lines", x: points.map(([x]) => x), y: points.map(([, y]) => y),
+    line: { color: color((k === 0) === dearer ? "--costly" : "--cheap"), width: 2.5, dash: k ? "dot" : "solid" },
+  }));
+  if (arcs.length) way.line = { color: color("--quiet"), width: 1, dash: "dot" };
   const marks = {
     ...base, ...at(ends), mode: "markers",
     marker: { size: size + (solid ? 2 : 4), color: ink, line: { color: color("--back"), width: 1.5 } },
   };
   const from = rings(near.from, color("--from"), solid ? 2 : 6);
   const to = rings(near.to, color("--to"), solid ? 5 : 12);
-  return [cloud, from, to, way, marks];
+  return [cloud, from, to, way, marks, ...waysBent, ...(turns && solid ? solidTurn(base) : [])];
 }
 
 function theme() {
   const lines = { gridcolor: color("--grid"), linecolor: color("--line"), zeroline: false, tickfont: { size: 11 } };
   const titled = (text, more) => ({ ...lines, ...more, title: { text, font: { size: 12 } } });
-  const up = swirl ? `x${m}` : solid && narrow ? "height" : "height (up costs more)";
+  const up = turns || !record.has_height ? `x${m}` : solid && narrow ? "height" : "height (up costs more)";
   Object.assign(layout, {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -214,7 +224,8 @@ function listenForPicks() {
 }
 
 function draw() {
-  (solid ? layout.scene : layout).annotations = annotations();
+  (solid ? layout.scene : layout).annotations = [...annotations(), ...(turns ? ringLabels() : [])];
+  if (turns && !solid) layout.shapes = flatTurn();
   if (solid) layout.scene.camera = camera();
   return Plotly.react(plot, traces(), layout);
 }
@@ -234,27 +245,44 @@ function goHome() {
   return Plotly.relayout(plot, solid ? { "scene.camera": structuredClone(front) } : flat);
 }
 
-/** How far one unit of cost reaches in each direction: an ellipse with the start in its upper focus. */
+/** How far one unit of cost reaches in each direction: an ellipse with the start in a focus. */
 function drawCompass() {
-  if (alpha === 0) return;
+  const [strength, angle] = compassDrift();
+  $("compass").hidden = !strength;
+  if (!strength) return;
   const svg = (tag, attributes, parent) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     if (parent) parent.append(made);
     return made;
   };
-  const unit = 24 * (1 - alpha ** 2); // pixels; keeps the ellipse 48 tall
-  const [tall, wide] = [unit / (1 - alpha ** 2), unit / Math.sqrt(1 - alpha ** 2)];
+  const unit = 24 * (1 - strength ** 2); // pixels; keeps the ellipse 48 long
+  const [tall, wide] = [unit / (1 - strength ** 2), unit / Math.sqrt(1 - strength ** 2)];
   const line = { fill: "none", stroke: "currentColor", "stroke-width": 1.5 };
-  const box = { width: 2 * wide + 4, height: 52, viewBox: `${-wide - 2} -26 ${2 * wide + 4} 52` };
+  const half = swirl ? 24 : wide; // a turned ellipse may need the whole box
+  const box = { width: 2 * half + 4, height: 52, viewBox: `${-half - 2} -26 ${2 * half + 4} 52` };
   const picture = svg("svg", { ...box, "aria-hidden": "true" });
-  const focus = -alpha * tall; // svg's y points down: the start lies above the center, so that down is longer
-  svg("ellipse", { rx: wide, ry: tall, ...line }, picture);
+  const drawn = svg("g", { transform: `rotate(${90 - angle})` }, picture);
+  const focus = -strength * tall; // svg's y points down: the start lies above the center, so that down is longer
+  svg("ellipse", { rx: wide, ry: tall, ...line }, drawn);
   for (const end of [-tall, tall]) {
     const tip = 5 * Math.sign(end);
-    svg("path", { d: `M0 ${focus}V${end}M-4 ${end - tip}L0 ${end}L4 ${end - tip}`, ...line }, picture);
+    svg("path", { d: `M0 ${focus}V${end}M-4 ${end - tip}L0 ${end}L4 ${end - tip}`, ...line }, drawn);
   }
-  svg("circle", { cy: focus, r: 3, fill: "currentColor" }, picture);
-  $("compass").replaceChildren(picture, element("figcaption", "how far the same cost takes you, each way"));
-  $("compass").hidden = false;
+  svg("circle", { cy: focus, r: 3, fill: "currentColor" }, drawn);
+  const from = swirl ? ` from ${cut(labels[compassPoint()], 20)}` : "";
+  $("compass").replaceChildren(picture, element("figcaption", `how far the same cost takes you${from}, each way`));
+}
+/** Where the drift turns, the compass is that of A; before there is one, that of the point where the drift is largest. */
+function compassPoint() {
+  if (state.a !== null) return state.a;
+  const sizes = labels.map((_, i) => Math.hypot(...driftAt(i)));
+  return sizes.indexOf(extent(sizes)[1]);
+}
+/** Strength and direction, in degrees from the first axis, of the drift that the compass shows: 0 where it shows none. */
+function compassDrift() {
+  if (!swirl) return [alpha, 90];
+  if (m !== 2) return [0, 0];
+  const [x, y] = driftAt(compassPoint());
+  return [Math.min(Math.hypot(x, y), 0.98), (Math.atan2(y, x) * 180) / Math.PI];
 }
