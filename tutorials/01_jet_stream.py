@@ -141,7 +141,7 @@ westward = sum(world.hours[b, a] for a, b in pairwise(place))
 print(f"Round the world {' - '.join(tour)}: {eastward:.1f} h eastward, {westward:.1f} h westward.")
 
 # %%
-# On any map of this kind both tours take equally long: the heights cancel. The fit is no surprise then. In two
+# On any map with heights alone both tours take equally long: the heights cancel. The fit is no surprise then. In two
 # dimensions a globe is hard to flatten anyway; a third one helps the symmetric part, and still the drift explains
 # next to nothing.
 
@@ -181,8 +181,7 @@ for month, report in reports.items():
 # What to remember
 # ----------------
 # * Within a continent the jet is a slope, and the map shows both ways. Round the globe it is a merry-go-round, and
-#   needs another model: one with a *direction of turning*, such as Gower's decomposition of the skew part or an arrow
-#   at every point (:doc:`/models`), or simply a map per region.
+#   needs a drift that turns: :doc:`07_world_winds` goes on from here.
 # * The report costs seconds and tells these two cases apart beforehand.
 # * **Limits.** The winds are monthly means: a day's jet is stronger and narrower. Great circles are not what airlines
 #   fly in a jet; they detour to ride or avoid it. And even over one continent some of the asymmetry runs in circles,

@@ -128,7 +128,7 @@ print(f"normalized stress {gyre.normalized_stress_:.3f}, without a drift {flat.n
 # ----------------
 # * From travel times alone the map finds where the water comes from and where it goes.
 # * It shows the part of a current that is a slope. Whirls are invisible to it, and real seas are full of them; ask
-#   the report first.
+#   the report first. Where the sea as a whole is one whirl, ``swirl=True`` shows it: :doc:`08_gyre_and_ring_road`.
 # * **Limits.** The current must be slower than the boat, and the points dense enough that it hardly changes between
 #   neighbors. Extrema at the rim mean little. And ``alpha`` is a choice here: it stretches the heights rather than
 #   reordering them, as the run above shows.
