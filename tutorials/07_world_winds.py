@@ -43,7 +43,7 @@ for month, data in world.items():
     print(f"{month:>8}: eastward {east:.1f} h, westward {west:.1f} h")
 
 # %%
-# The report, before any map is made, says how little of this heights could show:
+# The report, before any map is made, says how little of this heights could show, and how much turns:
 
 print(finsler.asymmetry_report(world["january"].hours, labels=codes).verdict)
 
