@@ -19,6 +19,7 @@ before fitting::
 
 from __future__ import annotations
 
+import io
 import math
 import operator
 import os
@@ -210,7 +211,11 @@ class Checkpoint:
     def write(self, state: dict[str, Any]) -> None:
         """Replace the file, whole or not at all."""
         record = {"format": CHECKPOINT_FORMAT, "fingerprint": self.fingerprint, **state}
-        write_atomically(self.path, lambda file: torch.save(record, file))
+        whole = (
+            io.BytesIO()
+        )  # a signal that ends the process must not pass through the writer of PyTorch, which loses it
+        torch.save(record, whole)
+        write_atomically(self.path, lambda file: file.write(whole.getbuffer()))
 
 
 class Trainer:
