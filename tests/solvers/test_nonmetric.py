@@ -289,6 +289,7 @@ def test_noise_free_order_gives_the_map():
     _X, D = noisy(n=40, noise=0)
     found = fit(D**2, PRIMARY)
     assert found.scaled.stress1 < 1e-3
+    assert "rounding" not in fit(D**2, PRIMARY, alpha=0.4).message
     assert found.alpha == pytest.approx(0.4, abs=0.01)
     d = randers_distances(found.coordinates, drift=found.drift)
     assert np.corrcoef(d.ravel(), D.ravel())[0, 1] > 0.9995

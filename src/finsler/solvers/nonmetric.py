@@ -347,10 +347,17 @@ class Search:
             facts["alpha_least_stress"] = float(np.linalg.norm(best.omega))
             facts["stress1_least_stress"] = scaled.measure(best.coordinates, best.omega).stress1()
             final = self._reversed(best, limited=ended.status in EARLY)
+        message = ended.message
+        if (
+            ended.status == "converged" and final.stress <= self.stop.exact
+        ):  # not to rounding, as the loop has it
+            message = (
+                f"Distances agree with what the scaling made of the data after {final.n_iter} iterations."
+            )
         X = scaled.to_scale(final.coordinates, final.omega)
         solution = solution_of(
             scaled, X, final.omega, history=final.history, n_iter=final.n_iter, n_passes=self.n_passes,
-            status=ended.status, message=ended.message, seconds=time.perf_counter() - began, alpha_source=self.source,
+            status=ended.status, message=message, seconds=time.perf_counter() - began, alpha_source=self.source,
         )  # fmt: skip
         measured = scaled.measure(solution.coordinates, solution.drift)
         facts["few_rows"] = self.source == "fitted" and self.few_rows
