@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from finsler import embed_matrix
+from finsler import embed_matrix, randers_distances
 from finsler.errors import InputError
 from finsler.inference import compare_maps, procrustes
 from finsler.inference.alignment import aligned_series, protest
@@ -111,6 +111,16 @@ def test_protest_by_hand_and_its_level(drift):
     assert found.statistic == pytest.approx(procrustes(A, B, drift=drift).r)
     rejected = sum(protest(*two_maps(10, 2, seed), drift, 99, seed).significant for seed in range(300))
     assert 4 <= rejected <= 28  # 15 expected
+
+
+def test_a_drift_that_turns_is_moved_along():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(12, 2))
+    D = randers_distances(X, drift=[0.1, 0.2], swirl=0.5)
+    found, like = embed_matrix(D, swirl=True), embed_matrix(D, alpha=0.0)
+    moved = found.align(like)
+    assert np.abs(moved.coordinates - found.coordinates).max() > 0.01
+    np.testing.assert_allclose(moved.distances(), found.distances(), atol=1e-9)
+    assert compare_maps(found, like, n_permutations=0).drift == "free"
 
 
 def test_what_cannot_be_compared():

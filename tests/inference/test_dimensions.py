@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from finsler import embed_graph, randers_distances
 from finsler.data.matrix import as_dissimilarities
@@ -46,7 +47,9 @@ def test_error_on_held_out_pairs_by_loops(weighted):
     d = randers_distances(solution.coordinates, drift=solution.drift)
     apart = sum(w[p] * (d[p] - D[p]) ** 2 for p in zip(*np.nonzero(out), strict=True))
     total = sum(w[i, j] * D[i, j] ** 2 for i in range(9) for j in range(9) if i != j)
-    assert _held_out_error(data, out, 2, 0.0) == pytest.approx(apart / total, rel=1e-6)
+    assert _held_out_error(data, out, 2, 0.0, {}) == pytest.approx(apart / total, rel=1e-6)
+    rho = spearmanr(d[out], D[out]).statistic
+    assert _held_out_error(data, out, 2, 0.0, {}, by_order=True) == pytest.approx(1 - rho**2)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,25 @@ def test_the_truth_is_chosen(m, alpha, model):
 def test_exact_data_take_every_dimension_but_the_simplest_that_is_enough_is_told():
     found = cross_validate(spiral(14) + 0.001 * noisy(3, 0.3, 14), dims=(1, 2, 3), models=["randers"])
     assert found.table[found.enough].n_components <= found.table[found.chosen].n_components
+
+
+def test_the_scaling_is_chosen_by_order():
+    found = cross_validate(
+        noisy(2, 0.3) ** 3, dims=(2,), models=["randers"], scalings=("ratio", "ordinal"), n_folds=5
+    )
+    assert [one.scaling for one in found.table] == ["ratio", "ordinal"]
+    assert found.table[found.chosen].scaling == "ordinal"
+    assert "ordinal" in str(found)
+
+
+def test_a_swirl_is_chosen():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(16, 2))
+    D = randers_distances(X, drift=[0.0, 0.0], swirl=0.5)
+    D = np.where(np.eye(16), 0.0, D * rng.lognormal(sigma=0.03, size=D.shape))
+    found = cross_validate(D, dims=(1, 2), models=("symmetric", "randers", "swirl"), n_folds=5)
+    assert [one.model for one in found.table if one.n_components == 1] == ["symmetric", "randers"]
+    assert found.table[found.chosen][:2] == (2, "swirl")
 
 
 def test_scree():

@@ -139,6 +139,8 @@ def test_what_is_refused():
         confidence(embed_matrix(spiral(4), n_components=3, alpha=0.2))
     with pytest.raises(InputError, match="lengths of shortest paths"):
         confidence(embed_graph(make_city(30).graph))
+    with pytest.raises(InputError, match="swirl"):
+        confidence(embed_matrix(spiral(8), swirl=True))
     with pytest.raises(InputError, match="least stress"):
         confidence(embed_matrix(spiral(8), solver="classical", alpha=0.3))
     D = spiral(8)

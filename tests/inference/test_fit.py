@@ -8,7 +8,7 @@ from finsler.data.matrix import as_dissimilarities
 from finsler.datasets import make_city
 from finsler.errors import InputError
 from finsler.inference import fit_test, random_stress
-from finsler.inference.fit import exchanged, stress1
+from finsler.inference.fit import exchanged, stress_of
 from finsler.solvers.smacof import smacof
 
 from helpers import random_dissimilarities, spiral
@@ -39,8 +39,8 @@ def test_stress_is_that_at_the_best_scale():
         np.sqrt(((s * d - data.matrix) ** 2).sum() / (data.matrix**2).sum())
         for s in np.linspace(0.9, 1.1, 20001)
     )
-    assert stress1(data, solution) == pytest.approx(best, abs=1e-8)
-    assert stress1(data, solution) == pytest.approx(solution.normalized_stress, abs=1e-6)
+    assert stress_of(data, solution) == pytest.approx(best, abs=1e-8)
+    assert stress_of(data, solution) == pytest.approx(solution.normalized_stress, abs=1e-6)
 
 
 def test_a_map_is_told_from_chance():
@@ -73,6 +73,30 @@ def test_random_stress(n, expected):
     assert even.mean < found.mean
     assert f"{n} points" in str(even)
     assert even.to_dict()["mean"] == even.mean
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "expected"),
+    [
+        (12, {"alpha": 0.0, "symmetric": True}, 0.222),
+        (12, {}, 0.292),
+        (20, {}, 0.340),
+        (20, {"alpha": 0.0, "symmetric": True}, 0.296),
+    ],
+)
+def test_random_stress_of_an_order(n, options, expected):
+    found = random_stress(n, 2, scaling="ordinal", n_draws=20, **options)
+    assert found.mean == pytest.approx(expected, abs=0.012)
+
+
+def test_the_fit_of_an_order():
+    found = fit_test(spiral(10) ** 2, n_permutations=19, alpha=0.3, scaling="ordinal")
+    assert found.p_value == 0.05
+    assert found.statistic < fit_test(spiral(10) ** 2, n_permutations=1, alpha=0.3).statistic
+    with pytest.raises(InputError, match="scaling"):
+        fit_test(spiral(10), scaling="nominal")
+    with pytest.raises(InputError, match="scale"):
+        fit_test(spiral(10), scale="ordinal")
 
 
 def test_what_is_refused():

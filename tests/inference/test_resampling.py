@@ -64,6 +64,9 @@ def test_jackknife():
     assert found.influence.shape == found.alphas.shape == (20,)
     assert "Stability" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["stability"] == found.stability
+    assert jackknife(embed_matrix(spiral() ** 2, scaling="ordinal")).stability == pytest.approx(
+        0.99968, abs=2e-4
+    )
     exact = jackknife(embed_matrix(randers_distances(spiral(points=True), drift=0.3), labels=range(20)))
     assert exact.stability == pytest.approx(1, abs=1e-6)
     assert jackknife(embed_graph(make_city(20).graph, alpha=0.2)).alphas == pytest.approx(0.2)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.components import matrix_components
 from finsler.geometry.randers import randers_distances
-from finsler.inference.fit import COARSE, exchanged, stress1
+from finsler.inference.fit import RefitOptions, exchanged, fitted_stress, map_of
 from finsler.inference.results import Result, checked, many_small_fits, seed_of
-from finsler.solvers.smacof import smacof
+from finsler.solvers.options import check_names
 
 Array = NDArray[Any]
-MODELS: dict[str, float | str] = {"symmetric": 0.0, "randers": "auto"}  # alpha of each, the simpler one first
+# Alpha of each model, and whether its drift turns; the simpler ones first.
+MODELS: dict[str, tuple[float | str, bool]] = {
+    "symmetric": (0.0, False), "randers": ("auto", False), "swirl": ("auto", True)
+}  # fmt: skip
+SCALINGS = ("ratio", "interval", "spline", "ordinal")  # the simpler ones first
 FOLDS = 10
 RANDOM_TABLES = 20
 
@@ -28,8 +33,9 @@ class Candidate(NamedTuple):
 
     n_components: int
     model: str
-    error: float  #: Root of the share of held-out squares that it misses.
-    folds: Array  #: Squared errors of each fold, as shares of all squares; they sum to ``error ** 2``.
+    scaling: str
+    error: float  #: Root of the share of held-out squares that it misses; with another scaling, of 1 - Spearman's rho^2.
+    folds: Array  #: Squared errors of each fold; they sum to ``error ** 2``.
     excess: float  #: Of the squared error over the best candidate.
     excess_se: float  #: Standard error of that, from the differences in each fold.
 
@@ -55,7 +61,8 @@ class CrossValidation(Result):
         lines = [f"Error on held-out pairs ({self.n_folds} folds)"]
         for k, one in enumerate(self.table):
             mark = " <- chosen" * (k == self.chosen) + ", best" * (k == self.best != self.chosen)
-            lines.append(f"  {one.n_components} dim.  {one.model:<10} {one.error:.4f}{mark}")
+            scaling = f"{one.scaling:<9}" if any(row.scaling != "ratio" for row in self.table) else ""
+            lines.append(f"  {one.n_components} dim.  {one.model:<10} {scaling}{one.error:.4f}{mark}")
         if self.enough < self.chosen:
             simple = self.table[self.enough]
             lines.append(
@@ -113,6 +120,7 @@ def cross_validate(
     *,
     dims: Sequence[int] = (1, 2, 3, 4),
     models: Sequence[str] = ("symmetric", "randers"),
+    scalings: Sequence[str] = ("ratio",),
     n_folds: int = FOLDS,
     random_state: int | None = 0,
 ) -> CrossValidation:
@@ -130,8 +138,11 @@ def cross_validate(
         Weight of each ordered pair.
     dims : sequence of int
         Dimensions to try.
-    models : sequence of {"symmetric", "randers"}
-        Without a drift, or with one that is fitted.
+    models : sequence of {"symmetric", "randers", "swirl"}
+        Without a drift, with one that is fitted, or with one that may turn (not on a line).
+    scalings : sequence of {"ratio", "interval", "spline", "ordinal"}
+        How dissimilarities become disparities. Unless "ratio" is the only one, the error is that of the order: 1 minus
+        the square of Spearman's correlation on the pairs held out.
     n_folds : int
         Parts of the pairs; each costs a fit of every candidate.
     random_state : int, optional
@@ -159,21 +170,31 @@ def cross_validate(
         raise InputError("Give at least one dimension and one model.")
     w = ~np.eye(data.n_points, dtype=bool) if data.weights is None else data.weights > 0
     fold = _folds(w, check_count("n_folds", n_folds, 2), max(sizes), np.random.default_rng(seed))
-    tried = [(m, model) for m in sizes for model in MODELS if model in models]
+    for scaling in scalings:
+        check_choice("scalings", scaling, SCALINGS)
+    tried = [
+        (m, model, scaling)
+        for m in sizes
+        for model in MODELS
+        for scaling in SCALINGS
+        if model in models and scaling in scalings and (m > 1 or not MODELS[model][1])
+    ]
+    by_order = set(scalings) != {"ratio"}
     errors = np.zeros((len(tried), n_folds))
     with many_small_fits():
         for k in range(n_folds):
-            for c, (m, model) in enumerate(tried):
-                errors[c, k] = _held_out_error(data, fold == k, m, MODELS[model])
+            for c, (m, model, scaling) in enumerate(tried):
+                alpha, swirl = MODELS[model]
+                options = {"scaling": scaling, "swirl": swirl}
+                errors[c, k] = _held_out_error(data, fold == k, m, alpha, options, by_order)
+    errors /= n_folds if by_order else 1
     total = errors.sum(axis=1)
     best = int(total.argmin())
     apart = errors - errors[best]
     spread = apart.std(axis=1, ddof=1) * np.sqrt(n_folds)
     table = [
-        Candidate(
-            m, model, float(np.sqrt(total[c])), errors[c], float(total[c] - total[best]), float(spread[c])
-        )
-        for c, (m, model) in enumerate(tried)
+        Candidate(*one, float(np.sqrt(total[c])), errors[c], float(total[c] - total[best]), float(spread[c]))
+        for c, one in enumerate(tried)
     ]
     chosen = next(c for c, one in enumerate(table) if one.excess <= one.excess_se)
     return CrossValidation(table, best, chosen, n_folds, seed)
@@ -201,14 +222,27 @@ def _folds(known: Array, n_folds: int, m: int, rng: np.random.Generator) -> Arra
     return fold
 
 
-def _held_out_error(data: Dissimilarities, out: Array, m: int, alpha: float | str) -> float:
-    """Squared error on pairs that are held out, as a share of all squares."""
+def _held_out_error(
+    data: Dissimilarities,
+    out: Array,
+    m: int,
+    alpha: float | str,
+    options: Mapping[str, Any],
+    by_order: bool = False,
+) -> float:
+    """Squared error on pairs that are held out, as a share of all squares; or 1 - Spearman's rho^2 there."""
     D = data.matrix.astype(float)
     w = (~np.eye(len(D), dtype=bool)).astype(float) if data.weights is None else data.weights.astype(float)
     known = np.where(w > 0, D, 0.0)
     part = replace(data, matrix=known, weights=np.where(out, 0.0, w))
-    solution = smacof(part, m, alpha, **COARSE)
-    apart = randers_distances(solution.coordinates, drift=solution.drift) - known
+    solution = map_of(part, m, alpha, options)
+    d = randers_distances(
+        solution.coordinates, drift=solution.drift, swirl=solution.swirl, geodesic=solution.geodesic
+    )
+    if by_order:
+        pairs = out & (w > 0)
+        return 1 - float(spearmanr(d[pairs], known[pairs]).statistic) ** 2
+    apart = d - known
     return float((w * apart**2)[out].sum() / (w * known**2).sum())
 
 
@@ -221,6 +255,7 @@ def scree(
     n_permutations: int = RANDOM_TABLES,
     cross_validated: bool | CrossValidation = False,
     random_state: int | None = 0,
+    **options: Unpack[RefitOptions],
 ) -> Scree:
     """Stress-1 of maps of several dimensions, beside that of the same values in random places.
 
@@ -240,6 +275,8 @@ def scree(
         Also choose the dimension by :func:`cross_validate`; or one that was made before, to be shown beside.
     random_state : int, optional
         Seed. None draws one and tells it.
+    **options
+        As of :func:`~finsler.inference.fit_test`.
 
     Returns
     -------
@@ -253,6 +290,7 @@ def scree(
     >>> bool(found.stress[1] < 1e-3 < found.random[:, 1].min())
     True
     """
+    check_names("scree", options, RefitOptions)
     data = checked(D, weights, what="scree")
     check_count("n_permutations", n_permutations, 0)
     sizes, seed = sorted({check_count("dims", m) for m in dims}), seed_of(random_state)
@@ -260,10 +298,11 @@ def scree(
         raise InputError(f"must lie between 1 and {data.n_points - 1}, got {sizes}.", argument="dims")
     tables = exchanged(data, np.random.default_rng(seed))
     with many_small_fits():
-        stress = np.array([stress1(data, smacof(data, m, alpha, **COARSE)) for m in sizes])
+        stress = np.array([fitted_stress(data, m, alpha, options) for m in sizes])
         drawn = [next(tables) for _ in range(n_permutations)]
-        random = [[stress1(table, smacof(table, m, alpha, **COARSE)) for m in sizes] for table in drawn]
+        random = [[fitted_stress(table, m, alpha, options) for m in sizes] for table in drawn]
     chosen = cross_validated if isinstance(cross_validated, CrossValidation) else None
     if cross_validated is True:
-        chosen = cross_validate(data, dims=sizes, random_state=seed)
+        scaling = options.get("scaling", "ratio")
+        chosen = cross_validate(data, dims=sizes, scalings=[scaling], random_state=seed)
     return Scree(sizes, alpha, stress, np.array(random).reshape(-1, len(sizes)), chosen, seed)

@@ -176,6 +176,8 @@ def _residuals(embedding: Embedding) -> Residuals:
             f"confidence() is for scaling='ratio': disparities ({embedding.scaling}) are fitted along with the map, and "
             "ellipses that do not know it would be too small. Give bootstrap() replicates."
         )
+    if embedding.swirl is not None:
+        raise InputError("confidence() is for maps without a swirl; give bootstrap() replicates.")
     if embedding.status == "closed_form":
         raise InputError("Ellipses are of maps of least stress; fit the map with solver='smacof'.")
     n, m = embedding.coordinates.shape

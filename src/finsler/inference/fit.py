@@ -6,9 +6,9 @@ with probability 1/2. Moving all ordered entries on their own would reject far t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import matrix_components
-from finsler.geometry.randers import randers_distances
+from finsler.geometry.stress import stress1
 from finsler.inference.results import Result, TestResult, checked, many_small_fits, seed_of
+from finsler.solvers.backends.memory import MemoryBackend
+from finsler.solvers.nonmetric import scaled_smacof
+from finsler.solvers.options import ScalingOptions, check_names, scaling_of
 from finsler.solvers.smacof import smacof
 from finsler.solvers.solution import Solution
 
@@ -29,13 +32,41 @@ TRIES = 100  # draws of exchanges that leave the points connected, before giving
 FEWEST = 5  # points
 
 
-def stress1(data: Dissimilarities, solution: Solution) -> float:
-    """Stress-1 at the best scale: ``sqrt(1 - (sum w d D)^2 / (sum w d^2 sum w D^2))``."""
-    d = randers_distances(solution.coordinates, drift=solution.drift)
-    w = ~np.eye(len(d), dtype=bool) if data.weights is None else data.weights
-    D = np.where(w > 0, data.matrix, 0.0)
-    cross, size = float((w * d * D).sum()), float((w * d * d).sum() * (w * D * D).sum())
-    return float(np.sqrt(max(0.0, 1 - cross**2 / size))) if size > 0 else 0.0
+class RefitOptions(ScalingOptions, total=False):
+    """Options of maps that are fitted many times."""
+
+    swirl: bool | str
+
+
+def map_of(
+    data: Dissimilarities, n_components: int, alpha: float | str, options: Mapping[str, Any]
+) -> Solution:
+    """Coarse map of data; with options of the scaling, and ``swirl``."""
+    scaling = scaling_of(options)
+    given = {**COARSE, **{name: value for name, value in options.items() if name == "swirl"}}
+    if scaling.metric:
+        return smacof(data, n_components, alpha, **given)
+    return scaled_smacof(MemoryBackend(data, 1), scaling, n_components, alpha, **given)
+
+
+def stress_of(data: Dissimilarities, solution: Solution) -> float:
+    """Stress-1 of a map, of disparities if it has them: the least one, before alpha is corrected.
+
+    The correction makes alpha unbiased, but the stress of noise about three times as variable: fit is not judged by it.
+    """
+    if (scaled := solution.scaled) is not None:
+        return scaled.stress1 if scaled.stress1_least_stress is None else scaled.stress1_least_stress
+    return stress1(
+        solution.coordinates, data.matrix, data.weights, drift=solution.drift, swirl=solution.swirl,
+        geodesic=solution.geodesic,
+    )  # fmt: skip
+
+
+def fitted_stress(
+    data: Dissimilarities, n_components: int, alpha: float | str, options: Mapping[str, Any]
+) -> float:
+    """Stress-1 of a coarse map of data."""
+    return stress_of(data, map_of(data, n_components, alpha, options))
 
 
 def fit_test(
@@ -46,6 +77,7 @@ def fit_test(
     alpha: float | str = "auto",
     n_permutations: int = PERMUTATIONS,
     random_state: int | None = 0,
+    **options: Unpack[RefitOptions],
 ) -> TestResult:
     """Test whether a map fits the data better than chance, by maps of exchanged pairs.
 
@@ -63,6 +95,9 @@ def fit_test(
         Random exchanges, each of which costs a fit.
     random_state : int, optional
         Seed. None draws one and tells it.
+    **options
+        ``scaling``, ``ties``, ``conditional``, ``spline_degree``, ``spline_knots``, ``swirl``: see
+        :class:`~finsler.FinslerMDS`.
 
     Returns
     -------
@@ -77,6 +112,7 @@ def fit_test(
     >>> found.p_value
     0.05
     """
+    check_names("fit_test", options, RefitOptions)
     data = checked(D, weights, what="fit_test")
     check_count("n_permutations", n_permutations)
     if data.n_points < max(FEWEST, check_count("n_components", n_components) + 3):
@@ -86,11 +122,10 @@ def fit_test(
     seed = seed_of(random_state)
     tables = exchanged(data, np.random.default_rng(seed))
     with many_small_fits():
-        observed = stress1(data, smacof(data, n_components, alpha, **COARSE))
+        observed = fitted_stress(data, n_components, alpha, options)
         null = []
         for _ in range(n_permutations):
-            table = next(tables)
-            null.append(stress1(table, smacof(table, n_components, alpha, **COARSE)))
+            null.append(fitted_stress(next(tables), n_components, alpha, options))
     p = (1 + sum(value <= observed + 1e-12 for value in null)) / (n_permutations + 1)
     words = (
         "better than the same values in random places",
@@ -178,6 +213,7 @@ def random_stress(
     symmetric: bool = False,
     n_draws: int = 100,
     random_state: int | None = 0,
+    **options: Unpack[RefitOptions],
 ) -> RandomStress:
     """Stress-1 of maps of uniform noise.
 
@@ -193,6 +229,8 @@ def random_stress(
         Tables of noise, each of which costs a fit.
     random_state : int, optional
         Seed. None draws one and tells it.
+    **options
+        As of :func:`fit_test`.
 
     Returns
     -------
@@ -204,6 +242,7 @@ def random_stress(
     >>> 0.40 < found.mean < 0.48
     True
     """
+    check_names("random_stress", options, RefitOptions)
     check_count("n_points", n_points, 3)
     check_count("n_draws", n_draws, 2)
     seed = seed_of(random_state)
@@ -213,5 +252,5 @@ def random_stress(
             D = rng.uniform(size=(n_points, n_points))
             D = np.triu(D, 1) + (np.triu(D, 1) if symmetric else np.tril(D, -1).T).T
             data = as_dissimilarities(D)
-            values.append(stress1(data, smacof(data, n_components, alpha, **COARSE)))
+            values.append(fitted_stress(data, n_components, alpha, options))
     return RandomStress(n_points, n_components, alpha, symmetric, np.array(values), seed)

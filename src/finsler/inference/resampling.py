@@ -24,6 +24,8 @@ from finsler.inference.alignment import best_motion
 from finsler.inference.counts import checked_counts
 from finsler.inference.ellipses import Confidence, check_level, chi2_radius
 from finsler.inference.results import Result, many_small_fits, seed_of
+from finsler.solvers.nonmetric import scaled_smacof
+from finsler.solvers.options import SolverOptions
 from finsler.solvers.smacof import smacof
 
 Array = NDArray[Any]
@@ -256,13 +258,20 @@ def jackknife(embedding: Embedding) -> Jackknife:
     n, m = X.shape
     if n < max(5, m + 3):
         raise InputError(f"{n} points are too few to leave one out of a map in {m} dimensions.")
+    if embedding.swirl is not None:
+        raise InputError("jackknife() is for maps without a swirl.")
     alpha: float | str = embedding.alpha if embedding.alpha_source == "given" else "auto"
+    scaling = None if embedding.scaled is None else embedding.scaled.scaling
     moved, size, influence, alphas = 0.0, 0.0, np.zeros(n), np.zeros(n)
     with many_small_fits():
         for k in range(n):
             rest = np.arange(n) != k
             part = _without(data, rest)
-            solution = smacof(part, m, alpha, init=X[rest], verbose=False, n_jobs=1, random_state=0)
+            given: SolverOptions = {"init": X[rest], "verbose": False, "n_jobs": 1, "random_state": 0}
+            if scaling is None:
+                solution = smacof(part, m, alpha, **given)
+            else:
+                solution = scaled_smacof(part, scaling, m, alpha, **given)
             target = X[rest] - X[rest].mean(axis=0)
             motion = best_motion(target, solution.coordinates, free=True)
             apart = float(((motion(solution.coordinates) - target) ** 2).sum())
