@@ -48,18 +48,33 @@ def _turn(OT, i, first, count, g, force):
 
 @njit(**OPTIONS)
 def skew_times(A, VT, start, stop, out):
-    """Add ``A v`` to ``out`` for the vectors ``v`` that are the rows of ``VT``; of A only ``j > i`` is read."""
+    """Add ``A v`` to ``out`` for the vectors ``v`` that are the rows of ``VT``; of A only ``j > i`` is read.
+
+    Two rows at a time, so that the sums of j are loaded and stored once for both.
+    """
     n = VT.shape[1]
-    for i in range(start, stop):
-        for first in range(i + 1, n, CHUNK):
+    i = start
+    while i < stop:
+        k = i + 1 if i + 1 < stop else i
+        if k > i:
+            for q in range(len(VT)):
+                out[q, i] += A[i, k] * VT[q, k]
+                out[q, k] -= A[i, k] * VT[q, i]
+        for first in range(k + 1, n, CHUNK):
             count = min(CHUNK, n - first)
-            row = A[i, first : first + count]
-            for k in range(len(VT)):
-                v, to, mine, vi = VT[k, first : first + count], out[k, first : first + count], 0.0, VT[k, i]
+            one, two = A[i, first : first + count], A[k, first : first + count]
+            for q in range(len(VT)):
+                v, to = VT[q, first : first + count], out[q, first : first + count]
+                vi, vk = VT[q, i], VT[q, k] if k > i else 0.0
+                mine, other = 0.0, 0.0
                 for j in range(count):
-                    mine += row[j] * v[j]
-                    to[j] -= row[j] * vi
-                out[k, i] += mine
+                    mine += one[j] * v[j]
+                    other += two[j] * v[j]
+                    to[j] -= one[j] * vi + two[j] * vk
+                out[q, i] += mine
+                if k > i:
+                    out[q, k] += other
+        i = k + 1
 
 
 @njit(**OPTIONS)

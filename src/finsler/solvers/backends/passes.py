@@ -175,13 +175,12 @@ def misfit_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, heig
     kernels.misfit(*arrays, uniform, XT, height, start, stop, out[0])
 
 
-@panel_pass(lambda XT: 2 * len(XT) + 1)
-def swirl_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array) -> None:
-    """Force on each axis, the skew part times each axis, and the sum of ``(e - S)^2`` of each row of the panel."""
-    m = len(XT)
-    kernel = dense.uniform_three if m == 3 else dense.uniform_any
-    kernel(panel[0], XT, start, stop, out[:m], out[-1])
-    swirl.skew_times(panel[1], XT, start, stop, out[m : 2 * m])
+@panel_pass(lambda XT, m: len(XT) + m + 1)
+def swirl_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, m: int) -> None:
+    """Skew part times each of m axes, force on each, and the sum of ``(e - S)^2`` of each row of the panel."""
+    kernel = dense.uniform_three if len(XT) == 3 else dense.uniform_any
+    kernel(panel[0], XT, start, stop, out[m:-1], out[-1])
+    swirl.skew_times(panel[1], XT[:m], start, stop, out[:m])
 
 
 @panel_pass(lambda VT: len(VT))
@@ -190,12 +189,11 @@ def skew_times_pass(panel: Panel, out: Array, start: int, stop: int, VT: Array) 
     swirl.skew_times(panel[1], VT, start, stop, out)
 
 
-@panel_pass(lambda XT, kappa: 2 * len(XT) + 3)
-def swirl_arc_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, kappa: float) -> None:
+@panel_pass(lambda XT, m, kappa: len(XT) + m + 3)
+def swirl_arc_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, m: int, kappa: float) -> None:
     """`swirl_pass` for arcs; the last three rows are the sums of ``uniform_arc``."""
-    m = len(XT)
-    swirl.uniform_arc(panel[0], XT, kappa, start, stop, out[:m], out[-3:])
-    swirl.skew_times(panel[1], XT, start, stop, out[m : 2 * m])
+    swirl.uniform_arc(panel[0], XT, kappa, start, stop, out[m:-3], out[-3:])
+    swirl.skew_times(panel[1], XT[:m], start, stop, out[:m])
 
 
 @panel_pass(lambda XT, kappa: len(XT) + 3)
