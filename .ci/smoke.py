@@ -87,6 +87,27 @@ def graph(folder: Path) -> None:
     assert list(plain.to_frame().index) == plain.labels
 
 
+def files(folder: Path) -> None:
+    """A table of pyarrow, with its labels."""
+    import pyarrow
+
+    hours = finsler.load_flight_hours()
+    columns = {str(code): hours.hours[:, k] for k, code in enumerate(hours.codes)}
+    table = pyarrow.table({"from": [str(code) for code in hours.codes], **columns})
+    assert finsler.embed_matrix(table).to_frame("pyarrow").column_names[0] == "label"
+
+
+def field(folder: Path) -> None:
+    """A DataArray, with its coordinates."""
+    import h5netcdf  # noqa: F401
+    import xarray
+
+    hours = finsler.load_flight_hours()
+    codes = [str(code) for code in hours.codes]
+    table = xarray.DataArray(hours.hours, coords={"from": codes, "to": codes}, dims=("from", "to"))
+    assert finsler.embed_matrix(table).labels == codes
+
+
 def data(folder: Path) -> None:
     """Downloads: what is asked for is refused by name if it is not known."""
     from finsler.datasets import fetch_graph

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import load_archive, save_archive
-from finsler.data.labels import LabelIndex, check_columns, plain_label, saved_label
+from finsler.data.frames import labeled, made_frame
+from finsler.data.labels import LabelIndex, check_columns, plain_label, point_labels, saved_label
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
-from finsler.errors import InputError, MissingExtraError, one_line
+from finsler.errors import InputError, one_line
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
 from finsler.geometry.randers import randers_distances
 from finsler.solvers.scaled_map import ScaledMap
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from finsler.solvers.placement import Placement
@@ -198,10 +198,12 @@ class Embedding(ScaledMap):
         >>> larger.labels, larger.misfit.shape
         (['A', 'B', 'C', 'D'], (1,))
         """
+        to_fitted, from_fitted = labeled(to_fitted), labeled(from_fitted)
         placed = self._placed(to_fitted, from_fitted, n_jobs)
         k = len(placed.coordinates)
         if labels is None:
-            rows = [list(values.index) for values in (to_fitted, from_fitted) if hasattr(values, "columns")]
+            own = [point_labels(values) for values in (to_fitted, from_fitted)]
+            rows = [index for index in own if index is not None]
             if len(rows) == 2 and rows[0] != rows[1]:
                 raise InputError("to_fitted and from_fitted must hold the same new points in the same order.")
             labels = rows[0] if rows else [f"new {i + 1}" for i in range(k)]
@@ -224,6 +226,7 @@ class Embedding(ScaledMap):
     def _placed(self, to_fitted: Any, from_fitted: Any, n_jobs: int | None) -> Placement:
         from finsler.solvers.placement import place
 
+        to_fitted, from_fitted = labeled(to_fitted), labeled(from_fitted)
         check_columns(to_fitted, self.labels, "to_fitted")
         check_columns(from_fitted, self.labels, "from_fitted")
         return place(
@@ -262,19 +265,27 @@ class Embedding(ScaledMap):
         """
         return self._shown
 
-    def to_frame(self) -> pd.DataFrame:
-        """Coordinates as a DataFrame: columns ``x1``, ..., ``height``, and ``stress_share``; the labels are the index."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError(
-                "to_frame() needs pandas: pip install 'finsler[graph]', or pandas itself."
-            ) from error
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Coordinates as a data frame: columns ``x1``, ..., ``height``, and ``stress_share``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Package of the frame. The labels are the index of a pandas frame, and the first column, ``label``, of all
+            others.
+
+        Examples
+        --------
+        >>> import finsler
+        >>> towns = finsler.embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
+        >>> towns.to_frame(backend="pyarrow").column_names
+        ['label', 'x1', 'height', 'stress_share']
+        """
         columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
         last = "height" if self.has_height else f"x{self.n_components}"
         columns[last] = self.coordinates[:, -1]
         columns["stress_share"] = self.stress_per_point
-        return pd.DataFrame(columns, index=self.labels)
+        return made_frame(columns, backend, self.labels)
 
     def summary(self, *, said: Sequence[str] = ()) -> str:
         """Describe the map in a few lines, without sentences that were `said` already."""

@@ -58,9 +58,10 @@ def embed_matrix(
 
     Parameters
     ----------
-    D : array-like of shape (n, n), DataFrame, path of a file, or Dask array
-        Dissimilarities **from row to column**. A DataFrame's index gives the labels, and so does the first column or
-        row of a CSV file; .npy and .npz are read, too. A .npy file may be larger than memory.
+    D : array-like of shape (n, n), data frame, DataArray, path of a file, or Dask array
+        Dissimilarities **from row to column**. Labels are the index of a pandas frame, the coordinates of a DataArray, and
+        the first column of other frames (polars, pyarrow) if it holds text or the names of the others; and the first
+        column or row of a CSV file. .npy and .npz are read, too. A .npy file may be larger than memory.
     n_components : int
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto"
@@ -129,8 +130,8 @@ def embed_pairs(
 
     Parameters
     ----------
-    table : DataFrame, dict of columns, list of tuples, or path of a file
-        A frame of pandas, polars or pyarrow; tuples are (source, target, value).
+    table : data frame, dict of columns, list of tuples, or path of a file
+        A frame of pandas, polars or pyarrow, or a DataArray of two dimensions; tuples are (source, target, value).
     source, target, value : names or positions of columns, optional
         Otherwise recognized by their names (from and to, origin and destination, i and j ...; seconds, minutes,
         distance, cost ...). A column that is called like a flow (trips, count, trade ...) is refused unless
@@ -307,8 +308,8 @@ def embed_points(
 
     Parameters
     ----------
-    points : array-like of shape (n, d) or DataFrame
-        One row per point. A DataFrame's index gives the labels.
+    points : array-like of shape (n, d) or data frame
+        One row per point. Labels are found as in :func:`embed_matrix`.
     drift : array-like of shape (n, d) or (d,), or callable, optional
         Vectors that make going along them costly: a step u costs ``||u|| + drift.u``. A function is given points and
         gives their vectors.

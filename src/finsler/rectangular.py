@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler.data.frames import labeled
 from finsler.data.matrix import as_dissimilarities, as_float_array
 from finsler.data.provenance import Provenance
 from finsler.embedding import Embedding
@@ -63,6 +64,7 @@ def embed_rectangular(
     ['row 1', 'row 2', 'row 3', 'toast', 'muffin']
     """
     check_names("embed_rectangular", options, MatrixOptions)
+    D = labeled(D)
     values = as_float_array(D, "D")
     if values.ndim != 2 or min(values.shape) < 1:
         raise InputError(f"must be a table with rows and columns, got shape {values.shape}.", argument="D")
@@ -73,7 +75,7 @@ def embed_rectangular(
     matrix[:n, n:] = values
     W = None
     if weights is not None:
-        given = as_float_array(weights, "weights")
+        given = as_float_array(labeled(weights), "weights")
         if given.shape != values.shape:
             raise InputError(
                 f"must have the shape of D, {values.shape}, got {given.shape}.", argument="weights"

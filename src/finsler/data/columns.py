@@ -171,6 +171,12 @@ def find_column(names: Sequence[Any], wanted: Any, argument: str) -> int:
     return close[0]
 
 
+def label_column(names: Sequence[str]) -> str:
+    """Name of the column that holds the labels of points: label, name or id, else the first."""
+    plain = [str(name).lower() for name in names]
+    return next((names[plain.index(word)] for word in LABELS if word in plain), names[0])
+
+
 class PointColumns(NamedTuple):
     """Positions of the columns of points; those of attributes are the others."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import require_memory
+from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
 from finsler.data.matrix import Array, as_float_array
 from finsler.errors import InputError
@@ -44,6 +45,7 @@ def randers_field(
     The parameters are those of :func:`~finsler.graphs.neighbors.geodesic_distances`; without any of the three, lengths
     are Euclidean.
     """
+    points, drift, current = map(labeled, (points, drift, current))
     X = as_points(points)
     fields = {"drift": drift, "current": current, "metric": metric}
     given = [name for name, values in fields.items() if values is not None]
@@ -92,7 +94,7 @@ def randers_field(
 
 def as_points(points: ArrayLike, name: str = "points") -> Array:
     """Check points, one per row: numbers, finite."""
-    X = as_float_array(points, name).astype(np.float64, copy=False)
+    X = as_float_array(labeled(points), name).astype(np.float64, copy=False)
     if X.ndim != 2 or X.shape[1] == 0 or len(X) == 0:
         raise InputError(f"{name} must be a 2-D array with one row per point, got shape {X.shape}.")
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
@@ -112,6 +114,7 @@ def _is_per_point(drift: Any, current: Any, metric: Any) -> bool:
 
 def _at_points(values: Any, points: Any, X: Array, shape: tuple[int, ...], name: str) -> Array:
     """One vector or matrix per point, from an array, a constant or a function."""
+    values = labeled(values)
     labels, own = point_labels(points), point_labels(values)
     if labels is not None and own is not None and labels != own:
         raise InputError(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.data.frames import long_columns, rows_of
 from finsler.errors import InputError, InputTypeError, UnknownLabelError
 
 LONGEST = 100  # characters of labels that are compared: that takes as long as the product of both lengths
@@ -129,7 +130,8 @@ class LabelIndex:
 
     def pairs(self, pairs: Any) -> NDArray[np.int64]:
         """Positions of ordered pairs given by label: shape (P, 2), a list of tuples, or a table of two columns."""
-        rows = pairs.to_numpy() if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy") else pairs
+        frame = long_columns(pairs)
+        rows = pairs if frame is None else rows_of(frame[1])
         if isinstance(rows, np.ndarray):
             if rows.ndim != 2 or rows.shape[1] != 2:
                 raise InputError(f"pairs must have shape (P, 2), from and to; found shape {rows.shape}.")
@@ -184,15 +186,17 @@ def _is_integer(label: Any) -> bool:
 
 
 def point_labels(points: Any) -> list[Any] | None:
-    """Index of a DataFrame; None for anything else."""
-    return list(points.index) if hasattr(points, "index") and hasattr(points, "columns") else None
+    """Labels of the rows of a table that has some, see `finsler.data.frames.labeled`; None for anything else."""
+    if not hasattr(points, "index") or not hasattr(points, "columns") or points.index is None:
+        return None
+    return list(points.index)
 
 
 def frame_labels(D: Any, name: str) -> list[Any] | None:
-    """Labels of a DataFrame, whose rows and columns must carry the same; None for anything else."""
+    """Labels of a table, whose rows and columns must carry the same if both have any; None for anything else."""
     index = point_labels(D)
-    if index is None:
-        return None
+    if index is None or D.columns is None:
+        return getattr(D, "columns", None) if index is None else index
     columns = list(D.columns)
     if len(index) == len(columns) and index != columns:
         if set(index) == set(columns):
@@ -215,7 +219,7 @@ def frame_labels(D: Any, name: str) -> list[Any] | None:
 
 def check_columns(values: Any, labels: list[Any] | None, name: str) -> None:
     """Raise ``ValueError`` if a DataFrame's columns carry other labels than the points they stand for."""
-    if labels is None or not hasattr(values, "columns"):
+    if labels is None or getattr(values, "columns", None) is None:
         return
     columns = list(values.columns)
     if len(columns) == len(labels) and list(map(str, columns)) != list(map(str, labels)):

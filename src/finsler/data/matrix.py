@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import Progress, drop_pages, require_memory
-from finsler.data.labels import LabelIndex, frame_labels, plain_label
+from finsler.data.frames import labeled
+from finsler.data.labels import LabelIndex, frame_labels, plain_label, point_labels
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.components import matrix_components
@@ -132,6 +133,7 @@ def as_dissimilarities(
         if weights is not None or labels is not None:
             raise InputError("Dissimilarities carry their own weights and labels; do not pass them again.")
         return D
+    D = labeled(D)
     own_labels = frame_labels(D, name)
     matrix = as_float_array(D, name)
     check_square(matrix, name)
@@ -254,13 +256,14 @@ def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
 
 def _place(values: Any, place: tuple[int, ...]) -> str:
     """Row and column of an entry, with the labels of a DataFrame."""
-    if hasattr(values, "columns") and hasattr(values, "index") and len(place) == 2:
+    if getattr(values, "columns", None) is not None and point_labels(values) is not None and len(place) == 2:
         i, j = place
         return f"row {i} ({values.index[i]!r}), column {j} ({values.columns[j]!r})"
     return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
 
 
 def _check_weights(weights: ArrayLike, shape: tuple[int, ...], index: LabelIndex) -> Array:
+    weights = labeled(weights)
     own = frame_labels(weights, "weights")
     if own is not None and index.labels is not None and list(map(str, own)) != list(map(str, index.labels)):
         raise InputError(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from finsler._runtime import require_memory
 from finsler.data.columns import choose_columns, find_column
+from finsler.data.frames import long_columns
 from finsler.data.labels import plain_label
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import Provenance, count
@@ -88,16 +89,13 @@ def _columns_of(table: Any) -> tuple[list[Any], Callable[[int], Any]]:
         if not table or {isinstance(row, tuple | list) and len(row) for row in table} != {3}:
             raise InputError("table must be a list of tuples (source, target, value), all three.")
         return [0, 1, 2], list(zip(*table, strict=True)).__getitem__
-    import narwhals  # here, because few tables need it
-
-    try:
-        frame = narwhals.from_native(table, eager_only=True)
-    except TypeError as error:
+    found = long_columns(table)
+    if found is None:
         raise InputTypeError(
             f"table is a {type(table).__name__}; expected a data frame, a dict of columns, a list of tuples (source, "
             "target, value) or the path of a file."
-        ) from error
-    return list(frame.columns), lambda k: frame[:, k].to_list()
+        )
+    return found[0], lambda k: list(found[1][k])
 
 
 def _objects(column: Any) -> Array:

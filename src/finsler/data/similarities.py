@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from finsler.data.frames import Labeled, labeled
 from finsler.data.labels import LabelIndex, frame_labels
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities, as_float_array
 from finsler.data.provenance import Provenance
@@ -86,6 +87,7 @@ def dissimilarities_from(
             raise InputTypeError(f"{option} is not an option of {transform}.")
     if hasattr(counts, "toarray"):
         counts = counts.toarray()
+    counts = labeled(counts)
     own = frame_labels(counts, "counts")
     checked = _check_counts(counts, own if labels is None else labels)
     zero = checked.values == 0
@@ -99,6 +101,8 @@ def dissimilarities_from(
     if zeros == "missing":
         D[zero] = np.nan
         np.fill_diagonal(D, 0)
+    if isinstance(counts, Labeled):
+        return counts.rebuilt(D)
     if hasattr(counts, "index") and hasattr(counts, "columns"):
         return type(counts)(D, index=counts.index, columns=counts.columns)
     return D

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from finsler.data.fields import randers_field
+from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
 from finsler.errors import InputError
 from finsler.estimators.mds import MapEstimator
@@ -178,6 +179,7 @@ class FinslerIsomap(MapEstimator):
                 f"unreachable must be 'raise' or 'largest' here, got {self.unreachable!r}: pieces without a way between "
                 "them have no common frame."
             )
+        X = labeled(X)
         points = self._checked(X, dtype=np.float64, ensure_min_samples=2)
         n = len(points)
         if weights is not None and np.shape(weights) != (n, n):
@@ -234,6 +236,7 @@ class FinslerIsomap(MapEstimator):
         ndarray of shape (k, n_components)
         """
         check_is_fitted(self)
+        X = labeled(X)
         points = self._checked(X, dtype=np.float64, reset=False)
         given = {"drift": drift, "current": current, "metric": metric}
         new_field = None

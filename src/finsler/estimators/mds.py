@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from finsler.data.labels import check_columns
+from finsler.data.frames import Labeled, labeled
+from finsler.data.labels import check_columns, point_labels
 from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_float_array
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_choice
@@ -49,7 +50,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _checked(self, X: Any, **options: Any) -> Any:
         """Validate ``X`` as scikit-learn does; what it refuses is an error of the input."""
         try:
-            return validate_data(self, X, **options)
+            return validate_data(self, X.checkable if isinstance(X, Labeled) else X, **options)
         except InputError:
             raise
         except TypeError as error:
@@ -309,7 +310,7 @@ class FinslerMDS(MapEstimator):
         weights : array-like of shape (n, n), optional
             Weight of each ordered pair; all 1 by default. A path or a Dask array as well.
         """
-        X, weights = opened(X), opened(weights)
+        X, weights = labeled(opened(X)), opened(weights)
         backend = self._backend(X, weights)
         self._solve(self._dissimilarities(X, weights) if backend is None else backend)
         return self
@@ -335,6 +336,7 @@ class FinslerMDS(MapEstimator):
         ndarray of shape (k, n_components)
         """
         check_is_fitted(self)
+        X = labeled(X)
         if self.metric == "precomputed":
             to_fitted = self._new_rows(X, "X")
             if to_fitted.ndim == 2:  # else place() says what is wrong with the shape
@@ -380,13 +382,14 @@ class FinslerMDS(MapEstimator):
             return data
         if isinstance(X, Dissimilarities):
             raise InputTypeError(f"metric={self.metric!r} needs points, not dissimilarities.")
-        labels = list(X.index) if hasattr(X, "index") and hasattr(X, "columns") else None
+        labels = point_labels(X)
         self._fit_X = self._checked(X)
         D = self._both_ways(self._fit_X, self._fit_X)
         np.fill_diagonal(D, 0)
         return as_dissimilarities(D, weights, labels=labels, missing=self.missing)
 
     def _new_rows(self, values: Any, name: str) -> Array:
+        values = labeled(values)
         check_columns(values, self.result_.labels, name)
         rows = as_float_array(values, name)
         if self.missing == "raise" and not np.isfinite(rows).all():

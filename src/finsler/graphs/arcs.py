@@ -1,7 +1,7 @@
 """Lists of arcs from objects in memory: graphs of networkx and igraph, matrices, tables, columns and rows.
 
-No package is imported: the objects are only asked for what they hold. `finsler.graphs.digraph.as_digraph` chooses
-the function and makes a `Digraph` of what it returns.
+No package is imported but narwhals: the objects are only asked for what they hold.
+`finsler.graphs.digraph.as_digraph` chooses the function and makes a `Digraph` of what it returns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from finsler.data.columns import FLOWS, LENGTHS, canonical, choose_columns
-from finsler.data.labels import LabelIndex
+from finsler.data.frames import labeled, long_columns
+from finsler.data.labels import LabelIndex, point_labels
 from finsler.errors import InputError, InputTypeError
 
 
@@ -134,17 +135,21 @@ def matrix_arcs(matrix: Any, weight: Any, labels: Iterable[Hashable] | None) -> 
 
 
 def frame_arcs(frame: Any, weight: Any, labels: Any, kind: str, source: Any, target: Any) -> Arcs:
-    """Arcs from a pandas table."""
+    """Arcs from a data frame of any package, or from a DataArray, where NaN is no arc."""
     if kind == "adjacency":
-        if list(frame.index) != list(frame.columns):
-            raise InputError("kind='adjacency': the index of the table must equal its columns.")
-        return matrix_arcs(frame.to_numpy(), weight, list(frame.columns) if labels is None else labels)
-    columns = list(frame.columns)
+        table = labeled(frame)
+        index, names = point_labels(table), [] if table.columns is None else list(table.columns)
+        if index != names and (index is not None or not names):
+            raise InputError("kind='adjacency': the labels of the rows of the table must equal its columns.")
+        return matrix_arcs(np.asarray(table), weight, names if labels is None else labels)
+    found = long_columns(frame)
+    assert found is not None
+    columns, values = found
     i, j, k = choose_columns(columns, source, target, weight, word="weight")
-    lengths = None if k is None else frame.iloc[:, k].to_numpy()
+    lengths = None if k is None else np.asarray(values[k])
     places = {"source": i, "target": j, "value": k}
-    names = {role: str(columns[place]) for role, place in places.items() if place is not None}
-    return arcs_between(frame.iloc[:, i], frame.iloc[:, j], lengths, labels)._replace(names=names)
+    roles = {role: str(columns[place]) for role, place in places.items() if place is not None}
+    return arcs_between(values[i], values[j], lengths, labels)._replace(names=roles)
 
 
 def array_arcs(array: np.ndarray, weight: Any, labels: Any, kind: str) -> Arcs:

@@ -1,4 +1,4 @@
-"""Digraphs from whatever holds one: networkx, igraph, scipy sparse, pandas, numpy, lists of arcs, files.
+"""Digraphs from whatever holds one: networkx, igraph, scipy sparse, data frames, numpy, lists of arcs, files.
 
 An arc goes **from its row to its column** and carries a length: bigger is farther. No package is imported
 unless the object comes from it.
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from finsler._runtime import require_memory
+from finsler.data.frames import is_data_array, narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, InputTypeError, check_choice
@@ -214,7 +215,7 @@ def as_digraph(
         * square numpy array: 0 (or False) is "no arc";
         * tuple ``(source, target)`` or ``(source, target, length)`` of *columns*;
         * list of tuples, or array of shape (E, 2) or (E, 3): one *row* per arc;
-        * pandas table of arcs;
+        * data frame of arcs (pandas, polars, pyarrow ...), or a DataArray of xarray, where NaN is "no arc";
         * path of a file, see `finsler.graphs.readers.read_graph`;
         * `Digraph`, which is returned as is when no option asks for a change.
     weight : "auto", None or name
@@ -233,8 +234,8 @@ def as_digraph(
     duplicates : {"min", "max", "sum", "raise"}
         Length of an arc that is given several times (with ``directed=False``, in any direction).
     kind : {"auto", "arcs", "adjacency"}
-        What an array is: "auto" decides by its shape and refuses where both are possible. A pandas table
-        is a list of arcs unless this says "adjacency"; its index must then equal its columns.
+        What an array is: "auto" decides by its shape and refuses where both are possible. A data frame
+        is a list of arcs unless this says "adjacency"; the labels of its rows must then be those of its columns.
     source, target : name or position, optional
         Columns of a table; otherwise recognized by name (source, src, from ...), else the first two.
 
@@ -269,7 +270,7 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
         columns = {"source": source, "target": target}
         return graph_files.read_arcs(graph, None if kind == "auto" else kind, weight, labels, columns)
     kind_of = type(graph).__name__
-    if _comes_from("pandas", graph) and hasattr(graph, "columns"):
+    if is_data_array(graph) or narwhals_frame(graph) is not None:
         return arc_lists.frame_arcs(graph, weight, labels, kind, source, target)._replace(source=kind_of)
     if source is not None or target is not None:
         raise InputError(f"source and target name columns of a table; {kind_of} has none.")
@@ -289,8 +290,8 @@ def _arcs_of(graph: Any, weight: Any, labels: Any, kind: str, source: Any, targe
         arcs = arc_lists.row_arcs(graph, weight, labels)
     else:
         raise InputTypeError(
-            f"graph is a {kind_of}; expected a networkx or igraph graph, a scipy sparse matrix, a numpy array, a pandas "
-            "table, a tuple (source, target[, length]), a list of arcs or a path."
+            f"graph is a {kind_of}; expected a networkx or igraph graph, a scipy sparse matrix, a numpy array, a data "
+            "frame, a tuple (source, target[, length]), a list of arcs or a path."
         )
     return arcs._replace(source=kind_of)
 

@@ -24,6 +24,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from finsler.data.fields import RandersField, as_points, randers_field
+from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
@@ -211,6 +212,7 @@ def geodesic_distances(
     >>> data.matrix[[0, 3], [3, 0]].round(12)
     array([2., 6.])
     """
+    points = labeled(points)
     X = as_points(points)
     field = randers_field(points, drift=drift, current=current, metric=metric, zermelo=zermelo)
     found = geodesics(

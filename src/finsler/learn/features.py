@@ -20,7 +20,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
 
 from finsler._runtime import map_blocks, require_memory
-from finsler.data.labels import LabelIndex, plain_label
+from finsler.data.frames import labeled
+from finsler.data.labels import LabelIndex, plain_label, point_labels
 from finsler.errors import InputError, InputTypeError
 from finsler.geometry.heights import heights_of_pairs
 from finsler.graphs.arc_set import Integers, neighbor_pairs
@@ -161,7 +162,8 @@ def node_features(features: Any, nodes: LabelIndex) -> Any:
     """
     if features is None:
         return None
-    if hasattr(features, "index") and hasattr(features, "to_numpy"):
+    features = labeled(features)
+    if point_labels(features) is not None:
         features = _in_order(features, nodes)
     is_sparse = sparse.issparse(features)
     values: Any = features if is_sparse else np.asarray(features)
@@ -183,7 +185,7 @@ def node_features(features: Any, nodes: LabelIndex) -> Any:
 def _in_order(table: Any, nodes: LabelIndex) -> Array:
     """Rows of a table in the order of the nodes, if its index holds their labels."""
     index = [plain_label(label) for label in table.index]
-    values = np.asarray(table.to_numpy())
+    values = np.asarray(table)
     if nodes.labels is None or index == list(range(len(index))) or len(index) != len(nodes):
         return values
     if len(set(index)) < len(index):

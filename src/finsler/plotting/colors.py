@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.data.columns import label_column
+from finsler.data.frames import narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError
 
@@ -85,7 +87,12 @@ def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
 
 
 def in_order(values: Any, labels: Sequence[Any] | None, argument: str) -> Any:
-    """Give the rows of a pandas object in the order of the labels, if its index holds them; anything else as it comes."""
+    """Give the rows of a table in the order of the labels, if it holds them; anything else as it comes.
+
+    A pandas object holds them in its index, other frames in a column label, name or id, else in the first one.
+    """
+    if not hasattr(values, "iloc") and (frame := narwhals_frame(values)) is not None:
+        return _columns_in_order(frame, labels, argument)
     if not hasattr(values, "index") or not hasattr(values, "iloc") or labels is None:
         return values
     index = list(values.index)
@@ -101,6 +108,24 @@ def in_order(values: Any, labels: Sequence[Any] | None, argument: str) -> Any:
             argument=argument,
         )
     return values.iloc[found]
+
+
+def _columns_in_order(frame: Any, labels: Sequence[Any] | None, argument: str) -> dict[str, list[Any]]:
+    key = label_column(frame.columns)
+    columns = {name: frame[name].to_list() for name in frame.columns}
+    names = columns[key]
+    rows = LabelIndex(names, len(names), "row")
+    found = [None if labels is None else rows.find(label) for label in labels or ()]
+    if labels is None or all(row is None for row in found):  # no column of labels: as they come
+        return columns
+    if None in found:
+        absent = next(label for label, row in zip(labels, found, strict=True) if row is None)
+        raise InputError(f"{argument} has no row for {absent!r} in its column {key!r}.", argument=argument)
+    return {
+        name: [column[row] for row in found if row is not None]
+        for name, column in columns.items()
+        if name != key
+    }
 
 
 def is_missing(value: Any) -> bool:

@@ -60,7 +60,7 @@ def explore(
         The map. Beyond three dimensions the first two and the height are drawn; distances use all.
     path : path-like
         Where to; an existing file is replaced once the new one is complete.
-    attributes : dict of sequences or DataFrame, optional
+    attributes : dict of sequences or data frame, optional
         More about the points, to show and to color by: numbers on a scale, words as groups. One value per point, in
         the order of the map; rows of a DataFrame are found by the map's labels if its index holds them.
     color : str or array-like of shape (n,), optional
@@ -187,10 +187,11 @@ def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Co
     given["share of the stress"] = embedding.stress_per_point
     columns = [Column(name, list(values), colors.coloring(values, n)) for name, values in given.items()]
     if attributes is not None:
+        kind = type(attributes).__name__
+        attributes = colors.in_order(attributes, embedding.labels, "attributes")
         if not hasattr(attributes, "items"):
-            kind = type(attributes).__name__
-            raise InputTypeError(f"attributes must be a dict of sequences or a DataFrame, got {kind}.")
-        for name, column in colors.in_order(attributes, embedding.labels, "attributes").items():
+            raise InputTypeError(f"attributes must be a dict of sequences or a data frame, got {kind}.")
+        for name, column in attributes.items():
             values = list(column)
             if len(values) != n:
                 raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import map_blocks
+from finsler.data.frames import labeled
 from finsler.data.matrix import LARGEST, as_float_array
 from finsler.errors import InputError
 from finsler.geometry.randers import drift_vector
@@ -120,7 +121,7 @@ def _both_ways(to_fitted: Any, from_fitted: Any, n: int) -> tuple[Array, Array]:
 
 
 def _rows(values: ArrayLike, n: int, name: str) -> Array:
-    rows = as_float_array(values, name).astype(float, copy=False)
+    rows = as_float_array(labeled(values), name).astype(float, copy=False)
     if rows.ndim == 1 and len(rows) == n:
         raise InputError(
             f"{name} must have one row per new point. Reshape your data with {name}.reshape(1, -1) if it is one point."
