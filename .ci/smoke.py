@@ -23,6 +23,8 @@ BROUGHT = {
     "plot": "plotly",
     "cli": "typer",
     "graph": "igraph",
+    "files": "openpyxl",
+    "field": "h5netcdf",
     "data": "pooch",
     "learn": "torch",
     "distributed": "distributed",

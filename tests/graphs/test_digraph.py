@@ -359,7 +359,7 @@ def test_matrices():
     assert_same(as_digraph(stored, labels=LABELS), expected)
     table = pd.DataFrame(stored, index=LABELS, columns=LABELS)
     assert_same(as_digraph(table, kind="adjacency"), expected)
-    with pytest.raises(ValueError, match="index of the table"):
+    with pytest.raises(ValueError, match="labels of the rows of the table"):
         as_digraph(table.rename(index={"Zürich": "Z"}), kind="adjacency")
     hops = as_digraph(stored > 0)
     assert_same(hops, np.where(stored == 0, np.nan, 1.0), None)

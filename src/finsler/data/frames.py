@@ -170,6 +170,15 @@ def _is_pandas(table: Any) -> bool:
     return hasattr(type(table), "index") and hasattr(type(table), "iloc")
 
 
+def place_in(values: Any, place: tuple[int, ...]) -> str:
+    """Row and column of an entry in words, with the labels of a table that has them."""
+    index, columns = getattr(values, "index", None), getattr(values, "columns", None)
+    if len(place) == 2 and index is not None and columns is not None:
+        i, j = place
+        return f"row {i} ({index[i]!r}), column {j} ({columns[j]!r})"
+    return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
+
+
 def made_frame(columns: dict[str, Any], backend: str, index: list[Any] | None) -> Any:
     """Frame of some package; the labels are its index (pandas) or its first column, ``label``."""
     if backend not in _BACKENDS:
@@ -183,7 +192,8 @@ def made_frame(columns: dict[str, Any], backend: str, index: list[Any] | None) -
         import narwhals
 
         first = {} if index is None else {"label": index}
-        return narwhals.from_dict({**first, **columns}, backend=backend).to_native()
+        package: Any = backend
+        return narwhals.from_dict({**first, **columns}, backend=package).to_native()
     except ImportError as error:
         extra = "files" if backend == "pyarrow" else "graph"
         cure = "pip install polars" if backend == "polars" else f"pip install 'finsler[{extra}]'"

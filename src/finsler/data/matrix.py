@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._runtime import Progress, drop_pages, require_memory
-from finsler.data.frames import labeled
-from finsler.data.labels import LabelIndex, frame_labels, plain_label, point_labels
+from finsler.data.frames import labeled, place_in
+from finsler.data.labels import LabelIndex, frame_labels, plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry.components import matrix_components
@@ -133,9 +133,9 @@ def as_dissimilarities(
         if weights is not None or labels is not None:
             raise InputError("Dissimilarities carry their own weights and labels; do not pass them again.")
         return D
-    D = labeled(D)
-    own_labels = frame_labels(D, name)
-    matrix = as_float_array(D, name)
+    table = labeled(D)
+    own_labels = frame_labels(table, name)
+    matrix = as_float_array(table, name)
     check_square(matrix, name)
     own = np.diagonal(matrix)
     void = np.flatnonzero(own if diagonal == "ignore" else ~np.isfinite(own))  # these mean nothing there
@@ -236,7 +236,7 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
                 try:
                     float(array[place])
                 except (TypeError, ValueError):
-                    where = _place(values, place)
+                    where = place_in(values, place)
                     raise InputTypeError(
                         f"{name} must hold numbers; {where} holds {array[place]!r}: argument must be a string or a "
                         f"number. {_remedy(values, place, array[place])}"
@@ -252,14 +252,6 @@ def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
         if place[1] == 0:
             return "If the first column holds the labels, read it as the index: pandas.read_csv(..., index_col=0)."
     return "Replace it, or use NaN where a value is missing."
-
-
-def _place(values: Any, place: tuple[int, ...]) -> str:
-    """Row and column of an entry, with the labels of a DataFrame."""
-    if getattr(values, "columns", None) is not None and point_labels(values) is not None and len(place) == 2:
-        i, j = place
-        return f"row {i} ({values.index[i]!r}), column {j} ({values.columns[j]!r})"
-    return f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"position {place}"
 
 
 def _check_weights(weights: ArrayLike, shape: tuple[int, ...], index: LabelIndex) -> Array:
