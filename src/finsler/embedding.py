@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.floating[Any]]
 
 # What a map takes over from its solver as it is.
-FROM_SOLUTION = (
-    "coordinates", "drift", "swirl", "geodesic", "swirl_choice", "stress", "normalized_stress", "n_iter", "status",
-    "message", "alpha_source", "scaled",
-)  # fmt: skip
+PLAIN = ("stress", "normalized_stress", "n_iter", "status", "message", "alpha_source", "n_starts", "n_same")
+FROM_SOLUTION = ("coordinates", "drift", "swirl", "geodesic", "swirl_choice", "scaled", *PLAIN)
 WITH_DATA = 1000  # maps of up to this many points are saved with their data
 
 
@@ -68,6 +66,8 @@ class Embedding(ScaledMap):
         Share of each point in the stress; 0 for points that were placed later.
     n_iter : int
         Iterations it took.
+    n_starts, n_same : int
+        Starts of which this is the best map, and those of them that ended at it.
     status, message : str
         How the solver ended, as a word and as a sentence.
     data : Dissimilarities or None
@@ -117,6 +117,8 @@ class Embedding(ScaledMap):
     swirl: Array | None = None
     geodesic: bool = False
     swirl_choice: SwirlChoice | None = None
+    n_starts: int = 1
+    n_same: int = 1
 
     @classmethod
     def from_solution(
@@ -316,10 +318,10 @@ class Embedding(ScaledMap):
 
     def sentences(self) -> list[str]:
         """Say in words what a reader of the map should know: how it ended, what was chosen, filled and left out."""
-        from finsler.solvers.start import about_alpha
+        from finsler.solvers.start import about_alpha, about_starts
         from finsler.solvers.swirl.choice import about_swirl
 
-        said = [self.message]
+        said = [self.message, about_starts(self.n_starts, self.n_same)]
         if self.swirl is None:
             said.append(about_alpha(self.alpha_source, self.alpha, self.n_components))
         said.append(about_swirl(self.swirl_choice))
@@ -376,15 +378,13 @@ class Embedding(ScaledMap):
             arrays["data_matrix"] = self.data.matrix
             if self.data.weights is not None:
                 arrays["data_weights"] = self.data.weights
-        names = ("stress", "normalized_stress", "n_iter", "status", "message", "alpha_source")
-        record = {name: getattr(self, name) for name in names}
         facts, shown = self.provenance.to_dict(), self.asymmetry_shown()
         written = save_archive(
             path,
             "embedding",
             arrays,
             {
-                **record,
+                **{name: getattr(self, name) for name in PLAIN},
                 "labels": None if self.labels is None else [saved_label(label) for label in self.labels],
                 "provenance": {**facts, "left_out": [str(label) for label in self.provenance.left_out]},
                 "shown": None if shown is None else shown._asdict(),
@@ -439,6 +439,9 @@ class Embedding(ScaledMap):
         source: Any = saved.value("alpha_source", str)
         if source not in get_args(AlphaSource):
             raise saved.wrong("alpha_source", f"is {source!r}")
+        n_starts, n_same = saved.value("n_starts", int), saved.value("n_same", int)
+        if not 1 <= n_same <= n_starts:
+            raise saved.wrong("n_same", f"is {n_same} of {n_starts} starts")
         kept = saved.pairs(n)
         return cls(
             coordinates, drift, labels,
@@ -447,5 +450,5 @@ class Embedding(ScaledMap):
             n_iter=saved.value("n_iter", int), status=saved.value("status", str), message=saved.value("message", str),
             data=None if kept is None else Dissimilarities(*kept, labels, facts), provenance=facts, alpha_source=source,
             shown=shown, held_out=held_out, misfit=misfit, data_dropped=saved.value("data_dropped", bool), swirl=swirl,
-            geodesic=saved.value("geodesic", bool), swirl_choice=choice, scaled=scaled,
+            geodesic=saved.value("geodesic", bool), swirl_choice=choice, scaled=scaled, n_starts=n_starts, n_same=n_same,
         )  # fmt: skip

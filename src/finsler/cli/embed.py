@@ -126,6 +126,8 @@ def _record(table: Table, result: Embedding, targets: list[output.Target]) -> di
         **({} if result.scaled is None else {"scaled": result.scaled.to_dict()}),
         "stress": result.stress,
         "iterations": result.n_iter,
+        "starts": result.n_starts,
+        "starts_at_this_map": result.n_same,
         "status": result.status,
         "message": " ".join(result.sentences()),
         "provenance": result.provenance.to_dict(),

@@ -77,6 +77,16 @@ def usual(name: str) -> str:
     return dense if dense == sparse else f"{dense}; sparse: {sparse}"
 
 
+def auto_or_count(value: str | None) -> Any:
+    """Read what is "auto" or a whole number of at least 1."""
+    try:
+        if value is None or value == "auto" or int(value) >= 1:
+            return value if value in (None, "auto") else int(value)
+    except ValueError:
+        pass
+    raise typer.BadParameter(f"{value!r} is neither auto nor a whole number of at least 1.")
+
+
 def given(context: typer.Context, *names: str) -> dict[str, Any]:
     """Options of a command that were given or have a default here, all or those of these names; flags that are set.
 
@@ -117,6 +127,7 @@ _METHOD = "All pairs of a graph, or its edges and some pivots; auto is dense up 
 _SCALING = "Distances agree with the data, a line, any rising function (ordinal) or a smooth one of them."
 _TIES = "Ordinal: equal data may have different distances, or not."
 _CONDITIONAL = "One such function for all, for each row or column, or for the symmetric part."
+_STARTS = "Starts, of which the best is kept; auto takes many for few points, one or two for many."
 _ATTRIBUTES = "Table with more about the points, one row each, by label."
 _KEEP = "Keep the data in .npz, to compare the map with."
 
@@ -168,7 +179,7 @@ Conditional = Annotated[Word, choice(MAP, "matrix|row|column|parts", _CONDITIONA
 SplineDegree = Annotated[Count, number(MAP, "Degree of --scaling spline.", usual("spline_degree"))]
 SplineKnots = Annotated[Count, number(MAP, "Its interior knots.", usual("spline_knots"), min=0)]
 Init = Annotated[Word, choice(MAP, "classical|isomap|random", "Where smacof starts.", usual("init"))]
-Starts = Annotated[Count, number(MAP, "Starts; those after the first are random.", usual("n_init"))]
+Starts = Annotated[Word, option(MAP, _STARTS, usual("n_init"), metavar="auto|N", callback=auto_or_count)]
 RandomState = Annotated[int, number(MAP, "Seed of random numbers.", "0", min=0, max=2**32 - 1)]
 MaxIter = Annotated[Count, number(MAP, "Iterations at most.", usual("max_iter"), min=0)]
 Tol = Annotated[

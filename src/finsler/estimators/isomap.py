@@ -116,7 +116,7 @@ class FinslerIsomap(MapEstimator):
         solver: str = "smacof",
         swirl: bool | str = False,
         init: str | ArrayLike = "classical",
-        n_init: int = 1,
+        n_init: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-7,
         accelerate: bool = True,

@@ -85,6 +85,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.stress_, self.normalized_stress_ = solution.stress, solution.normalized_stress
         self.stress_per_point_, self.history_ = solution.per_point, solution.history
         self.n_iter_, self.status_, self.message_ = solution.n_iter, solution.status, solution.message
+        self.n_starts_, self.n_same_ = solution.n_starts, solution.n_same
 
     def _solution(self, backend: Backend) -> Solution:
         if self.solver == "classical":
@@ -136,9 +137,11 @@ class FinslerMDS(MapEstimator):
         exactly Randers and needs all pairs and equal weights; the options of the iterations then do nothing.
     init : {"classical", "isomap", "random"} or array-like of shape (n, n_components), default="classical"
         Start: the closed form, classical scaling of the symmetric part, random points, or given ones.
-    n_init : int, default=1
-        Number of starts, of which the best is kept; those after the first are random. A drift that is fitted to at most
-        500 points is tried from both "classical" and "isomap" where the first is asked for.
+    n_init : int or "auto", default="auto"
+        Starts, of which the best map is kept. "auto" takes both "classical" and "isomap" up to 500 points and, as far as
+        20 million evaluations of pairs go, random ones: a hundred for 20 points, some 25 for 100, none beyond 300; given
+        coordinates are the only start. A number is that of starts, random ones after the first; a drift that is fitted to
+        at most 500 points is tried from both "classical" and "isomap" where the first is asked for.
     max_iter : int, default=500
         Iterations per start.
     tol : float, default=1e-7
@@ -148,11 +151,13 @@ class FinslerMDS(MapEstimator):
     time_limit : float, optional
         Seconds after which the best map so far is taken.
     callback : callable, optional
-        Called after each iteration with an :class:`~finsler.solvers.solution.Iteration`; returning True stops.
+        Called after each iteration with an :class:`~finsler.solvers.solution.Iteration`; returning True stops. The quick
+        descents by which ``n_init="auto"`` chooses among random starts do not call it.
     n_jobs : int, optional
         Threads; None means all. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of random starts, which only `n_init` above 1 and ``init="random"`` make.
+        Seed of random starts. With None those of ``n_init="auto"`` are the same at every fit unless ``init="random"``,
+        others are not.
     verbose : bool or "auto", default="auto"
         Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
     memory_budget : int or str, optional
@@ -188,6 +193,8 @@ class FinslerMDS(MapEstimator):
         Stress at the start and after each iteration.
     n_iter_ : int
         Iterations of the run that was kept.
+    n_starts_, n_same_ : int
+        Starts it took, and those of them that ended at this map.
     status_, message_ : str
         How it ended, as a word and in a sentence.
     n_features_in_ : int
@@ -220,7 +227,7 @@ class FinslerMDS(MapEstimator):
         solver: str = "smacof",
         swirl: bool | str = False,
         init: str | ArrayLike = "classical",
-        n_init: int = 1,
+        n_init: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-7,
         accelerate: bool = True,

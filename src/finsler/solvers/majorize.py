@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import copy
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event, Lock
@@ -27,6 +27,7 @@ RELAX = 1.9  # a step up to twice as long still lies below the majorizer's start
 CALM = 0.05  # mixing begins when an iteration lowers the stress by less than this share
 EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
 ROUNDING = 1e-13  # share of the stress that a shortened step must promise to be worth trying
+INTERRUPTED = "Ctrl-C; this is the best so far."
 MOMENTUM = 0.7  # at most this share of the move before is added to a step that is not mixed
 
 
@@ -42,6 +43,14 @@ class Run:
     n_passes: int
     status: str
     message: str
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a run starts."""
+
+    coordinates: Array
+    past: tuple[float, ...] = ()  #: Stress on the way there, if a descent led there.
 
 
 RunFrom = Callable[..., Run]  # of a problem, a start, and the callback
@@ -163,13 +172,15 @@ def majorize(
     progress: Progress | None = None,
     memory: int = MEMORY,
     done: int = 0,
+    past: Sequence[float] = (),
     began: float | None = None,
 ) -> Run:
     """Minimize a problem from one start.
 
     Ends as the rule says, when the callback returns True, or at Ctrl-C; in every case with the best point so far.
     ``memory`` earlier steps are combined where it accelerates. Iterations are counted from ``done`` on, and seconds from
-    ``began`` (a ``time.perf_counter`` value) or now.
+    ``began`` (a ``time.perf_counter`` value) or now. ``past`` is the history of the descent that led to the start, of which
+    what lies above the stress there is kept and counted.
     """
     began = time.perf_counter() if began is None else began
     acceleration = Acceleration(memory)
@@ -190,12 +201,13 @@ def majorize(
 
     try:
         now = evaluate(X, omega)
-        history.append(now.stress)
+        history += [stress for stress in past if stress > now.stress] + [now.stress]
+        first = done + len(history) - 1
         while True:
             n_iter = done + len(history) - 1
             if progress is not None:
                 progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
-            if callback is not None and n_iter > done:
+            if callback is not None and n_iter > first:
                 info = Iteration.of(
                     n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began
                 )
@@ -227,19 +239,32 @@ def majorize(
 
 
 def run_in_turn(
-    run_from: RunFrom, problem: Problem, starts: Iterable[Array], callback: Callback | None
+    run_from: RunFrom,
+    problem: Problem,
+    starts: Iterable[Start],
+    callback: Callback | None,
+    enough: float = -np.inf,
 ) -> list[Run]:
-    """Run from one start after the other, until one ends early."""
+    """Run from one start after the other, until one ends early or its stress is low ``enough``."""
     runs: list[Run] = []
-    for X0 in starts:
-        runs.append(run_from(problem, X0, callback=callback))
-        if runs[-1].status in EARLY:
-            break
+    try:
+        for start in starts:
+            runs.append(run_from(problem, start, callback=callback))
+            if runs[-1].status in EARLY or runs[-1].stress <= enough:
+                break
+    except KeyboardInterrupt:  # while another start was made
+        if not runs:
+            raise
+        runs[-1] = replace(runs[-1], status="interrupted", message=INTERRUPTED)
     return runs
 
 
 def run_side_by_side(
-    run_from: RunFrom, problem: Problem, starts: Iterable[Array], callback: Callback | None
+    run_from: RunFrom,
+    problem: Problem,
+    starts: Iterable[Start],
+    callback: Callback | None,
+    enough: float = -np.inf,
 ) -> list[Run]:
     """Run from all starts at once, for problems whose passes are computed elsewhere: a thread drives each run.
 
@@ -256,13 +281,13 @@ def run_side_by_side(
                     stop.set()
         return stop.is_set()
 
-    def drive(X0: Array) -> Run:
-        return run_from(copy.copy(problem), X0, callback=after_each)
+    def drive(start: Start) -> Run:
+        return run_from(copy.copy(problem), start, callback=after_each)
 
     every = list(starts)
     with ThreadPoolExecutor(max_workers=len(every), thread_name_prefix="finsler-start") as threads:
         # A thread starts without the context of its maker, in which Dask keeps the active client.
-        tasks = [threads.submit(contextvars.copy_context().run, drive, X0) for X0 in every]
+        tasks = [threads.submit(contextvars.copy_context().run, drive, start) for start in every]
         try:
             runs = [task.result() for task in tasks]
         except KeyboardInterrupt:
@@ -274,9 +299,7 @@ def run_side_by_side(
             raise
     if interrupted:
         runs = [
-            replace(run, status="interrupted", message="Ctrl-C; this is the best so far.")
-            if run.status == "stopped"
-            else run
+            replace(run, status="interrupted", message=INTERRUPTED) if run.status == "stopped" else run
             for run in runs
         ]
     return runs

@@ -35,7 +35,8 @@ from finsler.solvers.majorize import EARLY, Run, StopRule, majorize
 from finsler.solvers.options import SolverOptions, checked
 from finsler.solvers.problem import Parts, Problem, split
 from finsler.solvers.scaled_problem import distances, scaled_problem
-from finsler.solvers.smacof import SECOND_START, UNCLEAR_ITERATIONS, given_start, smacof
+from finsler.solvers.search import SECOND_START
+from finsler.solvers.smacof import UNCLEAR_ITERATIONS, given_start, smacof
 from finsler.solvers.solution import ScaledFacts, Solution, solution_of
 from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
 
@@ -188,7 +189,7 @@ class Starts:
     def metric(self, image: Backend, **changes: Any) -> Start:
         """Metric map of an image of the data."""
         left = None if np.isinf(self.deadline) else max(self.deadline - time.perf_counter(), 1e-3)
-        options: Any = {"alpha": self.alpha, **self.options, "time_limit": left, **changes}
+        options: Any = {"alpha": self.alpha, "n_init": 1, **self.options, "time_limit": left, **changes}
         found = smacof(image, self.n_components, **options)
         return Start(found.coordinates, found.drift, found.alpha_source, found.status, found.n_passes)
 
@@ -230,7 +231,7 @@ def scaled_smacof(
         As in :class:`~finsler.estimators.mds.FinslerMDS`.
     **options
         `SolverOptions` of `finsler.solvers.options`. Starts are metric maps of the data and of their ranks, and
-        ``n_init - 1`` more from random points.
+        ``n_init - 1`` more from random points; "auto" is 1.
 
     Returns
     -------

@@ -35,7 +35,7 @@ class SolverOptions(TypedDict, total=False):
 
     swirl: bool | str
     init: str | ArrayLike
-    n_init: int
+    n_init: int | str
     max_iter: int
     tol: float
     accelerate: bool
@@ -83,7 +83,7 @@ DEFAULTS: EveryOption = {
     "solver": "smacof",
     "swirl": False,
     "init": "classical",
-    "n_init": 1,
+    "n_init": "auto",
     "max_iter": 500,
     "tol": 1e-7,
     "accelerate": True,
@@ -130,7 +130,8 @@ def _check(options: SolverOptions) -> None:
     if isinstance(init, str) and init not in STARTS:
         raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
     check_swirl(options["swirl"])
-    check_count("n_init", options["n_init"])
+    if options["n_init"] != "auto":
+        check_count("n_init", options["n_init"])
     check_count("max_iter", options["max_iter"], 0)
     if not isinstance(tol, Real) or not float(tol) >= 0:
         raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")

@@ -19,6 +19,7 @@ from finsler.kernels.dense import place_rows
 Array = NDArray[np.floating[Any]]
 
 STARTS = 6  # nearest fitted points that a new point starts from
+GAPS = 50  # between fitted points on a line, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,14 +141,24 @@ def _rows(values: ArrayLike, n: int, name: str) -> Array:
 
 
 def _starts(X: Array, there: Array, back: Array, w_there: Array, w_back: Array) -> Array:
-    """Starts for each new point: the fitted points nearest to it, and the middle of the map.
+    """Starts for each new point: the fitted points nearest to it, the middle of the map, and places all around it.
 
-    A new point at no distance from a fitted one starts only there: it *is* that point.
+    These are on either side along each axis, as far out as the point is from the others on average: few points, or few
+    that are known, leave a place on the wrong side. A new point at no distance from a fitted one starts only there: it *is*
+    that point.
     """
     known = w_there + w_back
     mean = np.where(known > 0, (there + back) / np.where(known > 0, known, 1), np.inf)
     nearest = np.argsort(mean, axis=1, kind="stable")[:, : min(STARTS, len(X))]
-    starts = np.concatenate([X[nearest], np.broadcast_to(X.mean(axis=0), (len(mean), 1, X.shape[1]))], axis=1)
+    far = np.where(known > 0, mean, 0).sum(axis=1) / np.maximum((known > 0).sum(axis=1), 1)
+    sides = np.vstack([np.zeros(X.shape[1]), np.eye(X.shape[1]), -np.eye(X.shape[1])])
+    around = X.mean(axis=0) + far[:, None, None] * sides
+    starts = np.concatenate([X[nearest], around], axis=1)
+    if X.shape[1] == 1:  # on a line every gap between fitted points, and beyond them, may hold the best place
+        x = np.sort(X[:, 0])
+        between = np.concatenate([[2 * x[0] - x[-1]], (x[1:] + x[:-1]) / 2, [2 * x[-1] - x[0]]])
+        gaps = between[np.linspace(0, len(x), min(len(x) + 1, GAPS)).astype(int)]
+        starts = np.concatenate([starts, np.broadcast_to(gaps[:, None], (len(mean), len(gaps), 1))], axis=1)
     closest = np.take_along_axis(mean, nearest[:, :1], axis=1)[:, 0]
     same = closest <= 1e-9 * np.where(np.isfinite(mean), mean, 0).max(axis=1)
     starts[same] = starts[same, :1]

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
 from finsler.solvers.backends.memory import Backend, MemoryBackend
-from finsler.solvers.drift import flatness
-from finsler.solvers.majorize import EARLY, Run, StopRule, majorize, run_in_turn, run_side_by_side
+from finsler.solvers.majorize import EARLY, Run, Start, StopRule, majorize, run_in_turn, run_side_by_side
 from finsler.solvers.options import SolverOptions, check_swirl, checked
-from finsler.solvers.problem import Problem
+from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
+from finsler.solvers.search import Search
 from finsler.solvers.solution import Solution, solution_of
+from finsler.solvers.stacked import parted
 from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
 from finsler.solvers.swirl.solver import fit_swirl
 
 Array = NDArray[np.floating[Any]]
 
-# Up to this many points a fitted drift is also tried from the start "isomap", which knows no alpha: it costs little, and now
-# and then the closed form leads into a worse valley than the map without a drift.
-SECOND_START = 500
 UNCLEAR_ITERATIONS = 100  # iterations that fit an alpha which the data hardly determine: a long, flat valley
+PARTINGS = 10  # times that a run goes on after points on one spot were parted
 
 
 def smacof(
@@ -80,27 +77,25 @@ def smacof(
     )
     omega = drift_vector(guess.alpha, n_components)
     problem = backend.problem(None if guess.fitted else omega)
-    kinds: list[str | Array] = [start, *["random"] * (given["n_init"] - 1)]
-    if guess.fitted and isinstance(start, str) and start == "classical" and backend.n_points <= SECOND_START:
-        kinds.insert(1, "isomap")
     progress = Progress("Finsler SMACOF", given["verbose"])
+    stop = StopRule.of(given, began, exact=backend.total * (4 * np.finfo(float).eps) ** 2)
     run_from = partial(
         _minimize, omega=omega, unclear=guess.source in ("one_way", "unclear"), progress=progress,
-        accelerate=given["accelerate"],
-        stop=StopRule.of(given, began, exact=backend.total * (4 * np.finfo(float).eps) ** 2),
+        accelerate=given["accelerate"], stop=stop,
     )  # fmt: skip
-    run_all = run_side_by_side if backend.runs_in_parallel and len(kinds) > 1 else run_in_turn
-    rng = check_random_state(given["random_state"])
-    starts = _starts(kinds, backend, problem, omega, rng)
-    runs = run_all(run_from, problem, starts, given["callback"])
+    search = Search(backend, problem, start, omega, stop, given)
+    run_all = run_side_by_side if backend.runs_in_parallel and len(search.kinds) > 1 else run_in_turn
+    enough = stop.exact if search.auto else -np.inf
+    runs = run_all(run_from, problem, search.starts(), given["callback"], enough)
     best = min(runs, key=lambda run: run.stress)
-    ended = next((run for run in runs if run.status in EARLY), best)
-    omega, geodesic, choice, n_passes = best.omega, False, None, sum(run.n_passes for run in runs)
+    ended = search.ended(runs, best)
+    facts = search.tally(runs, best)
+    omega, geodesic, choice, n_passes = best.omega, False, None, facts.pop("n_passes")
     if swirl:
         fitted = fit_swirl(
             backend, replace(best, status=ended.status), swirl,
             fixed_drift=None if given_alpha is None else drift_vector(given_alpha, n_components),
-            starts=_starts(_swirl_starts(kinds, backend.n_points), backend, problem, omega, rng),
+            starts=(search.made(kind) for kind in search.swirl_kinds()),
             run_from=partial(_minimize_swirl, run_from, given["callback"], 1e-15 * (backend.skew_square or 0.0)),
         )  # fmt: skip
         best, field, choice, more = fitted
@@ -111,7 +106,7 @@ def smacof(
     return solution_of(
         backend, best.coordinates, omega, history=best.history, n_iter=best.n_iter,
         n_passes=n_passes, status=ended.status, message=ended.message, geodesic=geodesic, swirl_choice=choice,
-        seconds=time.perf_counter() - began, alpha_source=guess.source,
+        seconds=time.perf_counter() - began, alpha_source=guess.source, **facts,
     )  # fmt: skip
 
 
@@ -121,65 +116,52 @@ def _minimize_swirl(
     """Run from one start of a map whose drift turns; its stress is a difference of sums, with their ``rounding``."""
     stop = run_from.keywords["stop"]
     stop = replace(stop, exact=max(stop.exact, rounding))
-    run: Run = run_from(problem, X0, omega=omega, unclear=False, callback=callback, stop=stop)
+    run: Run = run_from(problem, Start(X0), omega=omega, unclear=False, callback=callback, stop=stop)
     return run
 
 
-def _swirl_starts(kinds: Sequence[str | Array], n_points: int) -> list[str | Array]:
-    """Starts of a map whose drift turns beside the canonical map: without heights, and those that were asked for."""
-    further = [kind for kind in kinds if not isinstance(kind, str) or kind == "random"]
-    return further if len(further) == len(kinds) or n_points > SECOND_START else ["isomap", *further]
-
-
-def _starts(
-    kinds: Sequence[str | Array], backend: Backend, problem: Problem, omega: Array, rng: np.random.RandomState
-) -> Iterator[Array]:
-    """Make the starts one after the other, as they are asked for."""
-    m, alpha = len(omega), float(np.linalg.norm(omega))
-    for kind in kinds:
-        if not isinstance(kind, str):
-            X = kind
-        elif kind == "classical":
-            X = backend.classical(m, alpha)
-        elif kind == "isomap":
-            X = backend.isomap(m)
-        else:
-            X = backend.random(m, rng)
-        yield _leave_subspace(X, problem, omega, backend.total, rng)
-
-
 def _minimize(
-    problem: Problem, X0: Array, *, omega: Array, unclear: bool, stop: StopRule, **options: Any
+    problem: Problem, start: Start, *, omega: Array, unclear: bool, stop: StopRule, **options: Any
 ) -> Run:
     """Run the loop from one start. A drift that the data hardly determine is fitted for a while, then held."""
     if not unclear:
-        return majorize(problem, X0, omega, stop, **options)
-    short = replace(stop, max_iter=min(stop.max_iter, UNCLEAR_ITERATIONS))
-    first = majorize(problem, X0, omega, short, **options)
-    if first.status != "max_iter" or stop.max_iter <= UNCLEAR_ITERATIONS:
+        return _settle(problem, start, omega, stop, **options)
+    fitting = len(start.past) + UNCLEAR_ITERATIONS
+    short = replace(stop, max_iter=min(stop.max_iter, fitting))
+    first = _settle(problem, start, omega, short, **options)
+    if first.status != "max_iter" or stop.max_iter <= fitting:
         return first
     held = copy.copy(problem)
     held.fixed_drift = first.omega
     rest = replace(stop, max_iter=stop.max_iter - first.n_iter)
-    second = majorize(held, first.coordinates, first.omega, rest, **options)
+    return _joined(first, _settle(held, Start(first.coordinates), first.omega, rest, **options))
+
+
+def _settle(problem: Problem, start: Start, omega: Array, stop: StopRule, **options: Any) -> Run:
+    """Run the loop; where it ends with points on one spot that the data hold apart, part them and run on."""
+    run = majorize(problem, start.coordinates, omega, stop, past=start.past, **options)
+    if not isinstance(problem, UniformProblem | WeightedProblem):
+        return run
+    for _ in range(PARTINGS):
+        if run.status != "converged" or run.stress <= stop.exact or run.n_iter >= stop.max_iter:
+            return run
+        X, n_passes = parted(problem, run.coordinates, run.omega, run.stress)
+        run = replace(run, n_passes=run.n_passes + n_passes)
+        if X is None:
+            return run
+        rest = replace(stop, max_iter=stop.max_iter - run.n_iter)
+        run = _joined(run, majorize(problem, X, run.omega, rest, **options))
+    return run
+
+
+def _joined(first: Run, second: Run) -> Run:
+    """Two runs, the second from where the first ended, as one."""
     return replace(
         second,
         history=first.history + second.history[1:],
         n_iter=first.n_iter + second.n_iter,
         n_passes=first.n_passes + second.n_passes,
     )
-
-
-def _leave_subspace(
-    X: Array, problem: Problem, omega: Array, total: float, rng: np.random.RandomState
-) -> Array:
-    """Nudge a start that lies in a hyperplane, unless it fits the data already: majorization would never leave it."""
-    if len(X) <= X.shape[1] or total == 0 or flatness(X) > 1e-6:
-        return X
-    if problem.evaluate(X, omega).stress <= 1e-12 * total:
-        return X
-    size = np.sqrt((X**2).mean()) or np.sqrt(total) / len(X)
-    return X + 1e-3 * size * rng.standard_normal(X.shape)
 
 
 def given_start(init: ArrayLike, n: int, m: int, total: float) -> Array:

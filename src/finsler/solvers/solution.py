@@ -101,6 +101,8 @@ class Solution:
     geodesic: bool = False  #: Whether ways are arcs, the cheapest ones, beside a swirl.
     swirl_choice: SwirlChoice | None = None  #: What was found about a swirl, if one was asked for.
     scaled: ScaledFacts | None = None  #: Of a map of disparities; None if it is one of the data.
+    n_starts: int = 1  #: Starts it took.
+    n_same: int = 1  #: Starts that ended at this map: at its stress, to a thousandth.
 
     @property
     def alpha(self) -> float:

@@ -253,6 +253,20 @@ def about_alpha(source: AlphaSource, alpha: float, n_components: int) -> str:
     }.get(source, "")
 
 
+def about_starts(n_starts: int, n_same: int) -> str:
+    """Say of how many starts a map is the best, if of several.
+
+    Examples
+    --------
+    >>> about_starts(102, 38)
+    'Best of 102 starts; 38 of them ended at this map.'
+    """
+    if n_starts == 1:
+        return ""
+    others = "no other" if n_same == 1 else f"{n_same:,} of them"
+    return f"Best of {n_starts:,} starts; {others} ended at this map."
+
+
 def check_alpha(alpha: Any) -> float | None:
     """Drift that was given as a number, checked; None for "auto"."""
     if isinstance(alpha, str) and alpha == "auto":

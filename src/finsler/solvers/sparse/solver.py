@@ -73,7 +73,7 @@ def sparse_smacof(
         `SparseOptions` of `finsler.solvers.options`, as in :class:`~finsler.estimators.mds.FinslerMDS`, except:
 
         * ``init``: a map of the pivots, itself started so, from which all nodes are placed; random points, which a
-          stream always starts from; or given ones. With ``n_init`` above 1 it is drawn anew each time.
+          stream always starts from; or given ones. With ``n_init`` above 1 it is drawn anew each time; "auto" is 1.
         * ``max_iter`` and ``tol`` are coarser by default.
         * ``checkpoint``, ``checkpoint_seconds``: file that the run writes its state to, so many seconds apart at least,
           and goes on from where it exists, to the same result as if it had never been stopped. Needs an integer
@@ -118,6 +118,8 @@ class Plan:
             checked(function, options, SparseOptions, defaults),
         )
         check_swirl(every["swirl"], m)
+        if every["n_init"] == "auto":  # many pairs, and a coarse map that itself takes several starts
+            every["n_init"] = 1
         return cls(m, check_alpha(alpha), weighting, every)
 
 
@@ -133,7 +135,7 @@ def solve(job: Job) -> Solution:
         file = Checkpoint(given["checkpoint"], job.about(mark), given["checkpoint_seconds"])
     loop = {name: given[name] for name in ("accelerate", "callback")} | {"progress": progress, "began": began}
     runs: list[tuple[State, Run]] = []
-    while len(runs) < given["n_init"] and (not runs or runs[-1][1].status not in EARLY):
+    while len(runs) < int(given["n_init"]) and (not runs or runs[-1][1].status not in EARLY):
         state = (None if file is None else file.load()) or job.start(problem, rng, stop.deadline, progress)
         runs.append(_epochs(problem, state, job.plan.alpha is None, stop, file, loop))
     state, run = min(runs, key=lambda pair: pair[1].stress)
@@ -159,6 +161,7 @@ def solve(job: Job) -> Solution:
         per_point=problem.per_point / (problem.per_point.sum() or 1.0), history=np.array(history), n_iter=run.n_iter,
         n_passes=n_passes + 1, status=ended.status, message=ended.message, seconds=time.perf_counter() - began,
         alpha_source=state.alpha_source, swirl=field.swirl, geodesic=field.geodesic, swirl_choice=choice,
+        n_starts=len(runs),
     )  # fmt: skip
 
 
