@@ -152,7 +152,7 @@ class FinslerMDS(MapEstimator):
         Seconds after which the best map so far is taken.
     callback : callable, optional
         Called after each iteration with an :class:`~finsler.solvers.solution.Iteration`; returning True stops. The quick
-        descents by which ``n_init="auto"`` chooses among random starts do not call it.
+        descents by which ``n_init="auto"`` chooses among random starts call it only where they end.
     n_jobs : int, optional
         Threads; None means all. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None

@@ -202,12 +202,11 @@ def majorize(
     try:
         now = evaluate(X, omega)
         history += [stress for stress in past if stress > now.stress] + [now.stress]
-        first = done + len(history) - 1
         while True:
             n_iter = done + len(history) - 1
             if progress is not None:
                 progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
-            if callback is not None and n_iter > first:
+            if callback is not None and n_iter > done:
                 info = Iteration.of(
                     n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began
                 )

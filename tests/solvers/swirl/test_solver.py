@@ -200,8 +200,7 @@ def test_float32_data():
 
 def test_callbacks_and_limits_reach_the_swirl():
     data, seen = as_dissimilarities(make_gyre(40).times), []
-    callback = lambda it: seen.append(it.swirl) or False  # noqa: E731
-    smacof(data, 2, swirl=True, n_init=1, callback=callback, verbose=False)
+    smacof(data, 2, swirl=True, callback=lambda it: seen.append(it.swirl) or False, verbose=False)
     assert seen[0] is None  # first the canonical map
     assert seen[-1].shape == (2, 2)
     stopped = smacof(data, 2, swirl=True, callback=lambda it: it.swirl is not None, verbose=False)
