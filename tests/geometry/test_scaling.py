@@ -82,6 +82,16 @@ def test_ties_up_to_rounding():
     np.testing.assert_array_equal(codes, exact)
 
 
+def test_ties_of_single_precision():
+    rng = np.random.default_rng(0)
+    D = np.round(rng.uniform(0.1, 1, (30, 30)), 2).astype(np.float32)
+    S = (D + D.T) / np.float32(2)
+    exact = tied_blocks(pairs_of(np.round((D.astype(float) + D.T) / 2, 4))).codes
+    found = tied_blocks(data_pairs(S, None, Scaling("ordinal"))).codes
+    np.testing.assert_array_equal(found, exact)
+    assert tied_blocks(pairs_of(S)).codes.max() > exact.max()  # in double precision they would be told apart
+
+
 def test_a_chain_of_small_steps_is_no_tie():
     D = np.zeros((3, 3))
     D[~np.eye(3, dtype=bool)] = 1 + 0.6e-9 * np.arange(6)

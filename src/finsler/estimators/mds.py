@@ -123,8 +123,9 @@ class FinslerMDS(MapEstimator):
     scaling : {"ratio", "interval", "ordinal", "spline"}, default="ratio"
         What distances on the map are to agree with: the data themselves ("ratio"); or disparities, fitted along with the
         map: a straight line of the data with any start ("interval"), any function that rises with them ("ordinal"), or a
-        smooth one ("spline"). Then only the order or the shape of the data counts; negative data are allowed; and alpha
-        "auto" is corrected for the flattening by noise.
+        smooth one ("spline"). Then only the order or the shape of the data counts; negative data are allowed; alpha
+        "auto" is corrected for the flattening by noise; and maps of the data and of their ranks are two starts, to which
+        a number `n_init` adds random ones.
     ties : {"primary", "secondary"}, default="primary"
         With "ordinal": whether equal data may have different disparities, or must have the same.
     conditional : {"matrix", "row", "column", "parts"}, default="matrix"

@@ -109,6 +109,7 @@ class DataPairs:
     weights: Array | None  #: None means 1 for all.
     group: Indices | None  #: Row or column, if each has its own function.
     unreachable: NDArray[np.bool_] | None  #: Pairs farther than any with a value.
+    tolerance: float = TIED  #: Share of the largest value within which values are tied.
 
     @property
     def n_groups(self) -> int:
@@ -141,6 +142,8 @@ def data_pairs(D: Array, weights: Array | None, scaling: Scaling) -> DataPairs:
     """Pairs that count. A negative value is a bound, as in `finsler.geometry.stress`: an unreachable pair."""
     D = np.asarray(D)
     n = len(D)
+    # Values of single precision differ by more where they are equal in truth.
+    tolerance = max(TIED, 4 * float(np.finfo(np.float32).eps)) if D.dtype == np.float32 else TIED
     if scaling.conditional == "parts":
         if weights is not None:
             raise InputError(
@@ -148,7 +151,7 @@ def data_pairs(D: Array, weights: Array | None, scaling: Scaling) -> DataPairs:
                 argument="conditional",
             )
         i, j = np.triu_indices(n, 1)
-        return DataPairs(n, i * n + j, (D[i, j].astype(float) + D[j, i]) / 2, None, None, None)
+        return DataPairs(n, i * n + j, (D[i, j].astype(float) + D[j, i]) / 2, None, None, None, tolerance)
     known = np.ones((n, n), dtype=bool) if weights is None else np.asarray(weights) > 0
     known = known & ~np.eye(n, dtype=bool)
     at = np.flatnonzero(known)
@@ -163,7 +166,7 @@ def data_pairs(D: Array, weights: Array | None, scaling: Scaling) -> DataPairs:
     w = None if weights is None else np.asarray(weights).ravel()[at].astype(float)
     group = {"row": at // n, "column": at % n}.get(scaling.conditional)
     return DataPairs(
-        n, at, np.abs(values) if bound.any() else values, w, group, bound if bound.any() else None
+        n, at, np.abs(values) if bound.any() else values, w, group, bound if bound.any() else None, tolerance
     )
 
 
@@ -189,10 +192,10 @@ def tied_blocks(pairs: DataPairs) -> Blocks:
         unit = np.where(pairs.unreachable, 2.0, unit)
     order = np.argsort(unit, kind="stable") if group is None else np.lexsort((unit, group))
     unit = unit[order]
-    breaks = np.diff(unit) > TIED
+    breaks = np.diff(unit) > pairs.tolerance
     if group is not None:
         breaks |= np.diff(group[order]) > 0
-    starts = _block_starts(unit, breaks)
+    starts = _block_starts(unit, breaks, pairs.tolerance)
     counts = np.diff(np.append(starts, len(unit)))
     codes = np.empty(len(values), dtype=np.intp)
     codes[order] = np.repeat(np.arange(len(starts)), counts)
@@ -200,17 +203,17 @@ def tied_blocks(pairs: DataPairs) -> Blocks:
     return Blocks(codes, values[first], counts, None if group is None else group[first], 0)
 
 
-def _block_starts(ascending: Array, breaks: NDArray[np.bool_]) -> Indices:
+def _block_starts(ascending: Array, breaks: NDArray[np.bool_], tolerance: float) -> Indices:
     """Where blocks begin; a chain of small steps is cut where it has gone farther than the tolerance."""
     if not len(ascending):
         return np.empty(0, dtype=np.intp)
     starts = np.concatenate([[0], np.flatnonzero(breaks) + 1])
     ends = np.append(starts[1:], len(ascending))
     more = []
-    for k in np.flatnonzero(ascending[ends - 1] - ascending[starts] > TIED):
+    for k in np.flatnonzero(ascending[ends - 1] - ascending[starts] > tolerance):
         start, end = starts[k], ends[k]
         while True:
-            start += int(np.searchsorted(ascending[start:end], ascending[start] + TIED, side="right"))
+            start += int(np.searchsorted(ascending[start:end], ascending[start] + tolerance, side="right"))
             if start >= end:
                 break
             more.append(start)
