@@ -426,11 +426,36 @@ def test_limits_and_callbacks_end_it_early():
     _, D = noisy()
     assert fit(D, PRIMARY, max_iter=0).n_iter == 0
     assert fit(D, PRIMARY, max_iter=2, alpha=0.2).status == "max_iter"
-    assert fit(D, PRIMARY, time_limit=1e-9).status == "time_limit"
+    limited = fit(D, PRIMARY, time_limit=1e-9)
+    assert limited.status == "time_limit"
+    assert "time limit" in limited.message
     seen = []
     found = fit(D, PRIMARY, callback=lambda iteration: seen.append(iteration.n_iter) or len(seen) == 3)
     assert found.status == "stopped"
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("scaling", [PRIMARY, ROW])
+def test_an_interruption_anywhere_ends_it(scaling):
+    """In a run from any start, without a drift as well, and with the corrected alpha."""
+    _, D = noisy(n=12)
+    count = []
+
+    def interrupt(iteration):
+        count.append(iteration.n_iter)
+        if len(count) == when:
+            raise KeyboardInterrupt
+
+    when = np.inf
+    whole = fit(D, scaling, callback=interrupt, max_iter=150)
+    total = len(count)
+    for when in {1, *range(7, total, max(total // 12, 1)), total}:
+        count.clear()
+        found = fit(D, scaling, callback=interrupt, max_iter=150)
+        assert found.status == "interrupted", (when, total)
+        assert len(count) == when
+        assert "Ctrl-C" in found.message
+        assert found.n_passes <= whole.n_passes + 2
 
 
 def test_a_given_start_is_the_only_one():

@@ -171,9 +171,16 @@ class Start(NamedTuple):
 
     X: Array
     omega: Array
-    source: AlphaSource
-    status: str
-    n_passes: int
+    source: AlphaSource = "fitted"
+    status: str = ""
+    message: str = ""
+    n_passes: int = 0
+    image: Backend | None = None  # that it is a metric map of, not from random points
+
+    @classmethod
+    def after(cls, run: Run) -> Start:
+        """Go on from where a run ended, if it did not end early."""
+        return cls(run.coordinates, run.omega, status=run.status, message=run.message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +198,9 @@ class Starts:
         left = None if np.isinf(self.deadline) else max(self.deadline - time.perf_counter(), 1e-3)
         options: Any = {"alpha": self.alpha, "n_init": 1, **self.options, "time_limit": left, **changes}
         found = smacof(image, self.n_components, **options)
-        return Start(found.coordinates, found.drift, found.alpha_source, found.status, found.n_passes)
+        facts = found.alpha_source, found.status, found.message, found.n_passes
+        own = isinstance(changes.get("init", ""), str)
+        return Start(found.coordinates, found.drift, *facts, image=image if own else None)
 
     def __call__(self, init: str | Array, n_init: int, rng: np.random.RandomState) -> Iterator[Start]:
         """Those asked for: a given one alone, or one of each image; then random ones for each image in turn."""
@@ -206,7 +215,7 @@ class Starts:
                 if alpha is None
                 else AlphaGuess(alpha, "given")
             )
-            yield Start(init, drift_vector(guess.alpha, self.n_components), guess.source, "", 0)
+            yield Start(init, drift_vector(guess.alpha, self.n_components), guess.source)
         for k in range(n_init - 1):
             points = data.random(self.n_components, rng)
             yield self.metric(self.images[k % 2], init=points, max_iter=RANDOM_ITERATIONS)
@@ -301,35 +310,39 @@ class Search:
             held = self.given is not None or symmetric
             self.source = "given" if self.given is not None else "symmetric" if symmetric else "fitted"
             self.free = self.scaled.problem(begin.omega if held else None)
-        stop = replace(self.stop, max_iter=0) if begin.status in EARLY else self.stop
-        run = self._keep(self.free, begin, stop)
-        if begin.status in EARLY:
-            self.runs[-1] = replace(run, status=begin.status)
-        second = self.free.fixed_drift is None and self.free.n_points <= SECOND_START and begin.status
-        if second and run.status not in EARLY and begin.source != "given" and len(self.runs) <= 3:
+        run = self._keep(self.free, begin)
+        small = self.free.fixed_drift is None and self.free.n_points <= SECOND_START
+        if begin.image is not None and small and run.status not in EARLY:
             # From the map without a drift as well: the larger model must not end above the smaller.
-            image = starts.images[len(self.runs) // 2]
-            flat = starts.metric(image, alpha=0.0)
-            still = self.scaled.problem(np.zeros(len(begin.omega)))
-            level = self.run_from(still, flat.X, np.zeros(len(begin.omega)), self.stop)
-            self.n_passes += flat.n_passes + level.n_passes
-            run = self._keep(self.free, flat._replace(X=level.coordinates, omega=level.omega), self.stop)
+            flat = starts.metric(begin.image, alpha=0.0)
+            level = self._run(self.scaled.problem(np.zeros(len(begin.omega))), flat)
+            run = self._keep(self.free, Start.after(level))
         return run.status not in EARLY
 
-    def _keep(self, problem: Problem, begin: Start, stop: StopRule) -> Run:
-        run: Run
-        if problem.fixed_drift is None and self.few_rows:
+    def _keep(self, problem: Problem, begin: Start) -> Run:
+        run = self._run(problem, begin)
+        self.runs.append(run)
+        self.sound.append(not self.scaled.measure(run.coordinates, run.omega).degenerate())
+        return run
+
+    def _run(self, problem: Problem, begin: Start, max_iter: int | None = None) -> Run:
+        """Run from a start; from one that ended early, only to measure it."""
+        stop = self.stop if max_iter is None else replace(self.stop, max_iter=max_iter)
+        unclear = self.few_rows and problem.fixed_drift is None and stop.max_iter > UNCLEAR_ITERATIONS
+        if begin.status in EARLY:
+            run: Run = self.run_from(problem, begin.X, begin.omega, replace(stop, max_iter=0))
+            run = replace(run, status=begin.status, message=begin.message)
+        elif unclear:
             # Any alpha will do: it is fitted for a while, then held, as where the data themselves hardly tell it.
-            short = replace(stop, max_iter=min(stop.max_iter, UNCLEAR_ITERATIONS))
-            first: Run = self.run_from(problem, begin.X, begin.omega, short)
-            rest = replace(stop, max_iter=stop.max_iter - first.n_iter)
-            run = self.run_from(self.scaled.problem(first.omega), first.coordinates, first.omega, rest)
-            run = replace(run, n_passes=first.n_passes + run.n_passes)
+            first = self._run(problem, begin, UNCLEAR_ITERATIONS)
+            if first.status != "max_iter":
+                return first
+            return self._run(
+                self.scaled.problem(first.omega), Start.after(first), stop.max_iter - first.n_iter
+            )
         else:
             run = self.run_from(problem, begin.X, begin.omega, stop)
         self.n_passes += begin.n_passes + run.n_passes
-        self.runs.append(run)
-        self.sound.append(not self.scaled.measure(run.coordinates, run.omega).degenerate())
         return run
 
     def solution(self, began: float) -> Solution:
@@ -347,7 +360,10 @@ class Search:
         ):
             facts["alpha_least_stress"] = float(np.linalg.norm(best.omega))
             facts["stress1_least_stress"] = scaled.measure(best.coordinates, best.omega).stress1()
-            final = self._reversed(best, limited=ended.status in EARLY)
+            X, drift = upright(best.coordinates, best.omega)
+            held = drift_vector(reversed_alpha(scaled, X), len(drift))
+            final = self._run(scaled.problem(held), Start.after(replace(ended, coordinates=X, omega=held)))
+            ended = final if final.status in EARLY else ended
         message = ended.message
         if (
             ended.status == "converged" and final.stress <= self.stop.exact
@@ -365,15 +381,6 @@ class Search:
         facts["degenerate"], facts["levels"] = measured.degenerate(), measured.levels()
         facts["n_bins"] = scaled.cone.blocks.n_bins
         return replace(solution, scaled=ScaledFacts(scaled.scaling, measured.stress1(), **facts))
-
-    def _reversed(self, best: Run, limited: bool) -> Run:
-        """Go on with the drift held at the alpha that the distances predict the data best with."""
-        X, drift = upright(best.coordinates, best.omega)
-        held = drift_vector(reversed_alpha(self.scaled, X), len(drift))
-        stop = replace(self.stop, max_iter=0) if limited else self.stop
-        run: Run = self.run_from(self.scaled.problem(held), X, held, stop)
-        self.n_passes += run.n_passes
-        return run
 
 
 def reversed_alpha(scaled: ScaledData, X: Array) -> float:
