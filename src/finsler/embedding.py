@@ -301,8 +301,7 @@ class Embedding(ScaledMap):
             lines.append(
                 f"  normalized stress {self.normalized_stress:.4g} (0 is perfect), stress {self.stress:.6g}"
             )
-        if self.scaled is not None:
-            lines.append(f"  {self.scaled.words(self.alpha)}")
+        lines += [] if self.scaled is None else [f"  {self.scaled.words(self.alpha)}"]
         if self.held_out is not None:
             lines.append(
                 f"  on {self.held_out.n_sources} rows that it was not made from: normalized stress "
@@ -365,11 +364,7 @@ class Embedding(ScaledMap):
             are left out. How much of the asymmetry the map shows is kept in any case. Labels must be strings, numbers,
             booleans or None.
         """
-        arrays = {
-            "coordinates": self.coordinates,
-            "drift": self.drift,
-            "stress_per_point": self.stress_per_point,
-        }
+        arrays = {name: getattr(self, name) for name in ("coordinates", "drift", "stress_per_point")}
         for name in ("misfit", "swirl"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)

@@ -278,6 +278,14 @@ def test_the_solution_is_measured_by_its_disparities(scaling):
         assert found.stress == pytest.approx(((d - measured.disparities()) ** 2).sum())
 
 
+def test_starts_are_counted():
+    _, D = noisy()
+    found = fit(D, PRIMARY, n_init=3)
+    assert found.n_starts == 6  # data and ranks, each without a drift first as well, and two random ones
+    assert 1 <= found.n_same <= 6
+    assert fit(D, PRIMARY, alpha=0.4).n_starts == 2
+
+
 def test_rows_have_the_size_of_the_data():
     _, D = noisy()
     found = fit(D, ROW)

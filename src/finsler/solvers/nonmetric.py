@@ -35,6 +35,7 @@ from finsler.solvers.majorize import EARLY, Run, StopRule, majorize
 from finsler.solvers.options import SolverOptions, checked
 from finsler.solvers.problem import Parts, Problem, split
 from finsler.solvers.scaled_problem import distances, scaled_problem
+from finsler.solvers.scouting import SAME
 from finsler.solvers.search import SECOND_START
 from finsler.solvers.smacof import UNCLEAR_ITERATIONS, given_start, smacof
 from finsler.solvers.solution import ScaledFacts, Solution, solution_of
@@ -348,33 +349,30 @@ class Search:
     def solution(self, began: float) -> Solution:
         """Best sound run, at the alpha that the data say."""
         scaled = self.scaled
-        best = min(zip(self.runs, self.sound, strict=True), key=lambda pair: (not pair[1], pair[0].stress))[0]
+        runs = [run for run, sound in zip(self.runs, self.sound, strict=True) if sound] or self.runs
+        best = min(runs, key=lambda run: run.stress)
+        n_same = sum(run.stress <= (1 + SAME) * best.stress + self.stop.exact for run in runs)
         ended = next((run for run in self.runs if run.status in EARLY), best)
         facts: dict[str, Any] = {}
         final = best
-        if (
-            self.source == "fitted"
-            and scaled.parts is None
-            and scaled.scaling.kind != "ratio"
-            and best.omega.any()
-        ):
+        free = self.source == "fitted" and scaled.parts is None and scaled.scaling.kind != "ratio"
+        if free and best.omega.any():
             facts["alpha_least_stress"] = float(np.linalg.norm(best.omega))
             facts["stress1_least_stress"] = scaled.measure(best.coordinates, best.omega).stress1()
             X, drift = upright(best.coordinates, best.omega)
             held = drift_vector(reversed_alpha(scaled, X), len(drift))
             final = self._run(scaled.problem(held), Start.after(replace(ended, coordinates=X, omega=held)))
-            ended = final if final.status in EARLY else ended
+            ended = ended if final.status == "converged" else final
         message = ended.message
         if (
             ended.status == "converged" and final.stress <= self.stop.exact
-        ):  # not to rounding, as the loop has it
-            message = (
-                f"Distances agree with what the scaling made of the data after {final.n_iter} iterations."
-            )
+        ):  # not to rounding, as the loop says
+            message = f"Distances agree with the disparities after {final.n_iter} iterations."
         X = scaled.to_scale(final.coordinates, final.omega)
         solution = solution_of(
             scaled, X, final.omega, history=final.history, n_iter=final.n_iter, n_passes=self.n_passes,
             status=ended.status, message=message, seconds=time.perf_counter() - began, alpha_source=self.source,
+            n_starts=len(self.runs), n_same=n_same,
         )  # fmt: skip
         measured = scaled.measure(solution.coordinates, solution.drift)
         facts["few_rows"] = self.source == "fitted" and self.few_rows
