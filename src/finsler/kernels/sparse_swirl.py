@@ -234,30 +234,73 @@ def _factors(x, y, phi):
 def field_block(
     out_of, into, far, bound, ahead, behind, soft, power, P, X, OX, kappa, sign, start, stop, sums
 ):
-    """Least squares for the drift field over the pairs of the nodes ``start:stop`` with the pivots at ``P`` (h, m).
+    """Least squares for the drift field over the pairs of the nodes ``start:stop`` with the pivots at ``P`` (m, h).
 
-    Adds to ``sums`` as `_add_terms` does.
+    Adds to ``sums`` as `_add_terms` does, all pivots at a time.
     """
-    h, m = P.shape
-    phi = np.empty(m + m * (m - 1) // 2)
+    m, h = P.shape
+    k = m + m * (m - 1) // 2
+    phi, f, a = np.empty((k, h)), np.empty(h), np.empty(h)
+    both, odd, even = np.empty(h), np.empty(h), np.empty(h)
+    tilt, part = np.zeros(h), np.zeros(h)
+    corner = k * (k + 1) // 2  # where b begins
     for i in range(start, stop):
-        for p in range(h):
-            e = _factors(X[i], P[p], phi)
-            a = 0.0
-            for k in range(m):
-                a += OX[i, k] * phi[k]
-            f = e
+        f[:] = 1e-30
+        a[:] = 0.0
+        row = m
+        for p in range(m):
+            xp, op, Pp = X[i, p], OX[i, p], P[p]
+            for j in range(h):
+                u = Pp[j] - xp
+                phi[p, j] = u
+                f[j] += u * u
+                a[j] += op * u
+            for q in range(p + 1, m):
+                xq, Pq = X[i, q], P[q]
+                for j in range(h):
+                    phi[row, j] = xp * Pq[j] - xq * Pp[j]
+                row += 1
+        for j in range(h):
+            f[j] = np.sqrt(f[j])
             if kappa > 0.0:
-                f, _, _ = arc(e, kappa)
+                f[j], _, turned = arc(f[j], kappa)
+                tilt[j] = sign * turned
+        for j in range(h):
             d1, w1, no1 = _entry(
-                np.float64(out_of[i, p]), np.float64(ahead[p]), np.float64(soft[p]), far, bound, power
+                np.float64(out_of[i, j]), np.float64(ahead[j]), np.float64(soft[j]), far, bound, power
             )
             d2, w2, no2 = _entry(
-                np.float64(into[i, p]), np.float64(behind[p]), np.float64(soft[p]), far, bound, power
+                np.float64(into[i, j]), np.float64(behind[j]), np.float64(soft[j]), far, bound, power
             )
-            d1 = max(d1, f + a) if no1 else d1
-            d2 = max(d2, f - a) if no2 else d2
-            _add_terms(phi, e, w1, w2, d1 - f, d2 - f, kappa, sign, sums)
+            # A bound that is kept asks for nothing; f is linear in the last unknown, about its value so far.
+            y1 = (max(d1, f[j] + a[j]) if no1 else d1) - f[j] + tilt[j] * sign * kappa
+            y2 = (max(d2, f[j] - a[j]) if no2 else d2) - f[j] + tilt[j] * sign * kappa
+            both[j], part[j] = w1 + w2, (w1 - w2) * tilt[j]
+            odd[j], even[j] = w1 * y1 - w2 * y2, w1 * y1 + w2 * y2
+        at = 0
+        for p in range(k):
+            total = 0.0
+            for j in range(h):
+                total += odd[j] * phi[p, j]
+            sums[corner + p] += total
+            for q in range(p + 1):
+                total = 0.0
+                for j in range(h):
+                    total += both[j] * phi[p, j] * phi[q, j]
+                sums[at] += total
+                at += 1
+        if kappa > 0.0:
+            for p in range(k):
+                total = 0.0
+                for j in range(h):
+                    total += part[j] * phi[p, j]
+                sums[corner - k + p] += total if p < k - 1 else 2.0 * total
+            square, pull = 0.0, 0.0
+            for j in range(h):
+                square += both[j] * tilt[j] * tilt[j]
+                pull += even[j] * tilt[j]
+            sums[corner - 1] += square
+            sums[corner + k - 1] += pull
 
 
 @njit(**OPTIONS)

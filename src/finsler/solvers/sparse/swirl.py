@@ -140,13 +140,12 @@ class SparseSwirlProblem(SwirlPass, SparseProblem):
         """Field that fits the pairs with the pivots best, the points staying where they are."""
         data, turning = self.data, self.turning(X, omega)
         centered = np.ascontiguousarray(X - X.mean(axis=0))
-        P = np.ascontiguousarray(centered[data.pivots])
+        P = np.ascontiguousarray(centered[data.pivots].T)
         sums = np.zeros((len(self.edges) - 1, self.unknowns(X.shape[1])))
-        rule = (self.rule[0], self.rule[1], *self.rule[2:])
 
         def task(block: int, start: int, stop: int) -> None:
             kernels.field_block(
-                data.out_of, data.into, *rule, P, centered, turning.at_nodes, turning.kappa, turning.sign, start, stop,
+                data.out_of, data.into, *self.rule, P, centered, turning.at_nodes, turning.kappa, turning.sign, start, stop,
                 sums[block],
             )  # fmt: skip
 
@@ -211,13 +210,14 @@ def go_on_with_swirl(
     problem = swirl_problem(plain, radius, held_drift, False)
     start = np.vstack([canonical.omega, np.zeros((m, m))])
     before = problem.evaluate(X, start).stress
-    run = _epochs(problem, X, start, stop, options)
+    run = _epochs(problem, X, start, before, stop, options)
     if swirl == "geodesic" and run.status not in EARLY:
         problem = swirl_problem(plain, radius, held_drift, True)
         straight = run
-        run = _epochs(problem, straight.coordinates, straight.omega, stop, options)
+        first = problem.evaluate(straight.coordinates, straight.omega).stress
+        run = _epochs(problem, straight.coordinates, straight.omega, first, stop, options)
         if run.stress > before:
-            run = _epochs(problem, X, start, stop, options)
+            run = _epochs(problem, X, start, before, stop, options)
         run = replace(run, n_passes=run.n_passes + straight.n_passes)
     measured = _Measured(problem.square, problem.n_pairs)
     choice = judged(measured, replace(canonical, stress=before), run, 0.0, m, swirl == "auto")
@@ -237,11 +237,12 @@ class _Measured(NamedTuple):
     skew_square: float | None = None
 
 
-def _epochs(problem: Any, X: Array, field: Array, stop: StopRule, options: dict[str, Any]) -> Run:
-    """Fit the field and iterate in turn, until neither moves."""
+def _epochs(
+    problem: Any, X: Array, field: Array, stress: float, stop: StopRule, options: dict[str, Any]
+) -> Run:
+    """Fit the field and iterate in turn, until neither moves; ``stress`` is that of the start."""
     history: list[float] = []
-    n_passes, n_iter = 0, 0
-    stress = problem.evaluate(X, field).stress
+    n_passes, n_iter = 1, 0
     while True:
         moved, fitted = 0.0, problem.fit_drift(X, field)
         for _ in range(HALVINGS):
