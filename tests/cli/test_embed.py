@@ -541,3 +541,18 @@ def test_scalings_go_with_tables_of_dissimilarities(tmp_path):
         "--out",
         tmp_path / "x.npz",
     )
+
+
+def test_a_swirl_is_asked_for_and_told(tmp_path):
+    from finsler.datasets import make_gyre
+
+    file = tmp_path / "sea.npy"
+    np.save(file, make_gyre(25).times)
+    result = done("embed", file, "--swirl", "geodesic", "--out", tmp_path / "map.npz", "--json")
+    assert json.loads(result.stdout)["kappa"] > 0
+    assert "counterclockwise" in result.stderr
+    assert Embedding.load(tmp_path / "map.npz").geodesic
+    auto = done("embed", file, "--swirl", "auto", "--out", tmp_path / "auto.csv")
+    assert "The drift turns" in auto.stderr
+    assert (tmp_path / "auto.csv").read_text().startswith("label,x1,x2,stress_share")
+    assert "swirl" in mistake("embed", file, "--swirl", "maybe")

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from finsler import embed_matrix, randers_distances
 from finsler.errors import InputError
 from finsler.inference import compare_maps, procrustes
-from finsler.inference.alignment import aligned_series, protest
+from finsler.inference.alignment import aligned_series, aligned_to, protest
 
 from helpers import random_dissimilarities, spiral
 
@@ -138,3 +138,18 @@ def test_what_cannot_be_compared():
         procrustes(a.coordinates, a.coordinates, drift="loose")
     with pytest.raises(InputError, match="finite"):
         procrustes([[0.0, np.nan], [1, 2]], [[0.0, 1], [1, 2]])
+
+
+def test_a_map_with_a_swirl_is_moved_with_its_drift():
+    from finsler.datasets import make_gyre
+
+    sea = make_gyre(30)
+    turning, other = embed_matrix(sea.times, swirl=True), embed_matrix(sea.times.T, swirl=True)
+    moved = aligned_to(turning, other)
+    np.testing.assert_allclose(moved.distances(), turning.distances(), atol=1e-9)
+    assert (
+        np.abs(moved.coordinates - other.coordinates).max()
+        < np.abs(turning.coordinates - other.coordinates).max()
+    )
+    assert moved.kappa == pytest.approx(-other.kappa, rel=1e-3)  # the same places, the other way round
+    assert compare_maps(turning, other, n_permutations=0).drift == "free"

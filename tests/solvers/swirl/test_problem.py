@@ -153,6 +153,21 @@ def test_no_run_rises(kind, geodesic):
         assert run.history[-1] < run.history[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_none_of_many_runs_rises(kind, accelerate):
+    for seed in range(17):
+        rng = np.random.default_rng([seed, accelerate])
+        m, geodesic = 2 + seed % 3, seed % 9 == 3
+        D, X, _ = noisy(rng, 20, m, noise=0.4)
+        W = weights_of(kind, D, rng)
+        start = rng.normal(size=X.shape) * 2 if seed % 3 == 0 else X
+        problem = problem_of(D, W, X, geodesic and m == 2)
+        run = majorize(problem, start, np.zeros((m + 1, m)), StopRule(100, 1e-8), accelerate=accelerate)
+        assert (np.diff(run.history) <= 1e-12 * run.history[0]).all()
+
+
 @pytest.mark.parametrize("kind", ["uniform", "wild", "hinge"])
 def test_a_given_drift_stays_and_the_swirl_keeps_the_limit(kind):
     rng = np.random.default_rng(1)

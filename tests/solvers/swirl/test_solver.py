@@ -5,6 +5,7 @@ import pytest
 
 from finsler import FinslerIsomap, FinslerMDS, embed_matrix
 from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_memmap_dissimilarities
+from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours, make_gyre, make_ring_road
 from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
@@ -14,6 +15,8 @@ from finsler.solvers.backends.memmap import BESIDE, memmap_backend
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
 from finsler.solvers.swirl.field import field_of
+
+from helpers import real_file
 
 
 def exact(m, along, n=100, seed=0):
@@ -103,6 +106,25 @@ def test_with_a_swirl_the_stress_is_at_most_the_canonical_one(name, m):
             )
         )
         assert (np.diff(found.history) <= 1e-12 * found.history[0]).all()
+
+
+# Tables of which the first number is the normalized stress in the plane, the second that in space, with a swirl at most.
+REAL = {
+    "english_towns": (0.0184, 0.0131),
+    "morse": (0.3045, 0.2112),
+    "atsp_ftv170": (0.1623, 0.1183),
+    "road_friedrichshain": (0.1522, 0.1188),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_real_tables(name):
+    table = read_table(real_file(f"proximities/{name}.csv"), kind="matrix")
+    data = as_dissimilarities(table.values, missing="mask", diagonal="ignore")
+    for m, limit in zip((2, 3), REAL[name], strict=True):
+        canonical, found = (smacof(data, m, swirl=swirl, verbose=False) for swirl in (False, True))
+        assert found.normalized_stress <= min(limit, canonical.normalized_stress * (1 + 1e-9))
 
 
 def test_numbers_of_the_gyre_and_the_ring_road():
