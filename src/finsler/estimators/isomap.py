@@ -37,7 +37,8 @@ class FinslerIsomap(MapEstimator):
     alpha : float in [0, 1) or "auto", default=0.5
         Strength of the drift of the map: straight up costs (1 + alpha)/(1 - alpha) times straight down. The map of a
         sheet with a constant drift of norm a is tilted by an angle whose sine is a/alpha, so a smaller alpha shows
-        the asymmetry better, as long as it is above a. "auto" fits it to the data, which sheets hardly determine.
+        the asymmetry better, as long as it is above a. "auto" fits it to the data, which sheets hardly determine. With a
+        `swirl` rather take "auto": a number stays the drift at the middle of the map.
     n_neighbors : int, default=10
         Nearest points to which each point is joined.
     radius : float, optional

@@ -161,7 +161,7 @@ class WeightedProblem(Problem):
         Where the drift is fitted, alpha is rounded up to a grid: a larger alpha gives a larger curvature, which
         still majorizes, and the factors are kept while the grid value stays.
         """
-        if self.fixed_drift is None:
+        if self.fixed_drift is None or self.drift_on_all_axes:
             alpha = float(np.ceil(alpha * 20) / 20)
         if self._solve is None or alpha != self._solve_alpha:
             self._solve_alpha = alpha

@@ -181,6 +181,24 @@ def test_a_given_drift_stays_and_the_swirl_keeps_the_limit(kind):
     assert (np.diff(run.history) <= 0).all()
 
 
+def test_the_curvature_is_factorized_once_while_the_drift_hardly_changes(monkeypatch):
+    from finsler.solvers.swirl.problem import WeightedSwirlProblem
+
+    rng = np.random.default_rng(0)
+    D, X, _ = noisy(rng, 20, 2)
+    W = weights_of("wild", D, rng)
+    made = []
+    factorize = WeightedSwirlProblem._factorized
+    monkeypatch.setattr(
+        WeightedSwirlProblem, "_factorized", lambda self, a: made.append(a) or factorize(self, a)
+    )
+    for drift in (None, np.array([0.0, 0.1])):
+        made.clear()
+        run = majorize(problem_of(D, W, X, drift=drift), X, np.zeros((3, 2)), StopRule(30, 1e-12))
+        assert run.n_iter > 10
+        assert len(made) <= 5
+
+
 def test_fields_pack_and_unpack():
     field = Field(np.array([0.1, 0.2]), np.array([[0.0, -0.3], [0.3, 0.0]]), True)
     again = Field.unpacked(field.packed, True)
