@@ -7,8 +7,9 @@ import pytest
 from matplotlib import pyplot as plt
 
 from finsler import randers_distances
+from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.swirl import swirl_matrix
-from finsler.plotting import plot_map
+from finsler.plotting import plot_asymmetry, plot_map
 from finsler.plotting.explorer import _record
 from finsler.plotting.swirl import ball_at, round_values, turn_of, way
 
@@ -167,3 +168,13 @@ def test_a_page_is_told_where_the_drift_turns():
     assert turn["center"] == pytest.approx([0.3, 0.0])
     assert [ring["label"] for ring in turn["rings"]] == ["±5 %", "±10 %", "±15 %", "±20 %", "±25 %"]
     assert _record(made_map([[0.0, 0.0], [1.0, 0.0]]), [], 0, None)["turn"] is None
+
+
+def test_the_picture_of_the_asymmetry_speaks_of_no_climb():
+    embedding = turning_map(n=8)
+    data = as_dissimilarities(embedding.distances())
+    ax = settled(plot_asymmetry(replace(embedding, data=data)))
+    assert "climb" not in ax.get_xlabel()
+    assert "100" in ax.get_title()
+    x, y = np.asarray(ax.collections[0].get_offsets()).T
+    np.testing.assert_allclose(x, y, atol=1e-12)

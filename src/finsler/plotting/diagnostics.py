@@ -129,7 +129,8 @@ def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 200
 
     Each pair known both ways is taken in the direction that goes up on the map. Its half difference
     ``(there - back) / 2`` should equal ``alpha`` times the climb: a map shows so much of the asymmetry as the points lie on
-    the line of slope 1. Points below zero are pairs whose costlier way goes down on the map.
+    the line of slope 1. Points below zero are pairs whose costlier way goes down on the map. Where the drift turns, the
+    half difference on the map takes the place of the climb.
 
     Parameters
     ----------
@@ -155,6 +156,7 @@ def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 200
     pairs = _pairs(embedding, data, max_pairs, both_ways=True)
     if not pairs.total:
         raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
+    turns = embedding.swirl is not None
     climb = (pairs.fit[:, 0] - pairs.fit[:, 1]) / 2
     half = (pairs.data[:, 0] - pairs.data[:, 1]) / 2
     sign = np.where(climb < 0, -1.0, 1.0)
@@ -169,14 +171,14 @@ def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 200
     bottom, top = min(float(half.min()), 0.0), max(float(half.max()), float(climb.max()))
     ax.set(
         xlim=(-0.02 * right, right), ylim=(bottom - 0.05 * reach, top + 0.08 * reach),
-        xlabel="alpha × climb on the map, from lower to higher point",
+        xlabel="(there − back) / 2 on the map" if turns else "alpha × climb on the map, from lower to higher point",
         ylabel="(there − back) / 2 in the data",
     )  # fmt: skip
-    canvas.named_legend(
-        ax, [dots, line], ["a pair, taken uphill", "a map that shows it all"], loc="upper left"
-    )
+    pair = "a pair, taken the way that is costlier on the map" if turns else "a pair, taken uphill"
+    canvas.named_legend(ax, [dots, line], [pair, "a map that shows it all"], loc="upper left")
     canvas.set_title(ax, f"Asymmetry that the map shows: {embedding.asymmetry_shown()}")
-    canvas.note(ax, "Below zero: the costlier way goes down on the map." + _sampled(pairs))
+    wrong = "is the cheaper one" if turns else "goes down"
+    canvas.note(ax, f"Below zero: the costlier way {wrong} on the map." + _sampled(pairs))
     return ax
 
 

@@ -801,8 +801,11 @@ def test_arrows_on_rings_have_heads_at_any_size(browser, tmp_path, size):
 
 def test_on_click_the_triangle_whose_area_is_the_difference(browser, tmp_path):
     embedding = turning_map(kappa=0.4, center=0.3)
-    page = Page(browser, explore(embedding, tmp_path / "turn.html"))
+    sizes = [f"size {i}" for i in range(embedding.n_points)]
+    page = Page(browser, explore(embedding, tmp_path / "turn.html", attributes={"size": sizes}))
     page.find("p3", "p7")
+    assert "size 3" in page.text("point-a")
+    assert "stress" not in page.text("point-a")
     there, back = embedding.distance("p3", "p7"), embedding.distance("p7", "p3")
     assert page.value("map-ab") == pytest.approx(there, rel=1e-12)
     assert page.value("map-ba") == pytest.approx(back, rel=1e-12)

@@ -84,7 +84,7 @@ function cell(column, i) {
   return column.numbers ? number(column.numbers[i]) : (column.words[i] ?? "unknown");
 }
 
-const told = columns.filter((column, c) => c !== 1); // all but the share of the stress
+const told = columns.filter((column, c) => c !== (record.has_height ? 1 : 0)); // all but the share of the stress
 const hoverTexts = labels.map((label, i) => {
   const about = told.map((column) => plain(cut(`${column.name}: ${cell(column, i)}`)));
   return [`<b>${plain(cut(label))}</b>`, ...about].join("<br>");
