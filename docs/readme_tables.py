@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Columns of experiments/compare, and what a model has beyond the coordinates of plain MDS.
 TABLES = {
     "flight_hours": "flight hours",
+    "world_flights": "world flights",
     "english_towns": "English towns",
     "atsp_ftv170": "delivery tour",
     "erasmus_2012": "Erasmus",
@@ -20,6 +21,8 @@ TABLES = {
 MODELS = {
     "symmetrized MDS": ("plain MDS of the average", "0"),
     "Randers map (ours)": ("**Randers map, ours**", "2"),
+    "Randers map with swirl (ours)": ("**with swirl, ours**", "3"),
+    "Randers map with swirl, arcs (ours)": ("**with swirl, arcs, ours**", "3"),
     "slide vector": ("slide vector", "2"),
     "hill-climbing": ("hill-climbing", "2"),
     "radius-distance": ("radius-distance", "n - 1"),

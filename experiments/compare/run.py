@@ -1,9 +1,9 @@
-"""Run ``finsler compare`` on five tables and put the results into `results.json`, `results.md` and `docs/models.md`.
+"""Run ``finsler compare`` on six tables and put the results into `results.json`, `results.md` and `docs/models.md`.
 
     python experiments/compare/run.py --data FOLDER
 
 FOLDER holds morse.csv, erasmus_2012.csv, atsp_ftv170.csv and english_towns.csv: square matrices with labels, from row to
-column. The flight hours come with the library.
+column. The flight hours come with the library, those of the world with winds and airports that it downloads.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+import pandas as pd
+
 from finsler import __version__
 from finsler._io import write_atomically
 from finsler.cli import main
+from finsler.datasets import fetch_flight_hours
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "models.md"
@@ -28,6 +31,11 @@ CASES = {
         "Flight hours",
         [],
         "hours between 64 North American airports under a westerly jet (`finsler datasets fetch flight-hours`)",
+    ),
+    "world_flights": (
+        "World flights",
+        [],
+        'hours between 160 airports in the mean winds of a January (`fetch_flight_hours("january", region="world")`)',
     ),
     "english_towns": (
         "English towns",
@@ -59,10 +67,12 @@ def run(folder: Path, starts: int) -> dict[str, dict[str, dict]]:
     """Compare on every table at every dimension."""
     results: dict[str, dict[str, dict]] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        hours = Path(scratch) / "flight_hours.csv"
+        hours, world = Path(scratch) / "flight_hours.csv", Path(scratch) / "world_flights.csv"
         assert main(["datasets", "fetch", "flight-hours", "--out", str(hours), "--quiet"]) == 0
+        flights = fetch_flight_hours("january", region="world")
+        pd.DataFrame(flights.hours, flights.codes, flights.codes).to_csv(world)
         for name in CASES:
-            file = hours if name == "flight_hours" else folder / f"{name}.csv"
+            file = {"flight_hours": hours, "world_flights": world}.get(name, folder / f"{name}.csv")
             results[name] = {}
             for dims in DIMENSIONS:
                 outs = [Path(scratch) / f"{name}{dims}{suffix}" for suffix in (".json", ".md")]
