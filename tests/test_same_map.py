@@ -1,7 +1,10 @@
 """Command line, recipe and estimator give the same map for every kind of input."""
 
+import json
+
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 pytest.importorskip("typer")
 from finsler import (
@@ -38,6 +41,53 @@ def matrix_array(folder):
     return path, embed_matrix(path, alpha=ALPHA), FinslerMDS(alpha=ALPHA).fit(D), None
 
 
+def matrix_of(write):
+    """The same matrix in a file of another format."""
+
+    def make(folder):
+        flights = load_flight_hours()
+        D, labels = flights.hours[:12, :12], [str(code) for code in flights.codes[:12]]
+        path = write(folder, D, labels)
+        return path, embed_matrix(path, alpha=ALPHA), FinslerMDS(alpha=ALPHA).fit(D), labels
+
+    make.__name__ = write.__name__
+    return make
+
+
+@matrix_of
+def matrix_excel(folder, D, labels):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["", *labels], *([label, *row] for label, row in zip(labels, D.tolist(), strict=True))]:
+        book.active.append(row)
+    book.save(folder / "times.xlsx")
+    return folder / "times.xlsx"
+
+
+@matrix_of
+def matrix_parquet(folder, D, labels):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {label: D[:, k] for k, label in enumerate(labels)}
+    parquet.write_table(pyarrow.table({"from": labels, **columns}), folder / "times.parquet")
+    return folder / "times.parquet"
+
+
+@matrix_of
+def matrix_matlab(folder, D, labels):
+    savemat(folder / "times.mat", {"D": D, "labels": np.array(labels, dtype=object)})
+    return folder / "times.mat"
+
+
+@matrix_of
+def matrix_routing(folder, D, labels):
+    places = [{"name": label, "location": [k, 50.0]} for k, label in enumerate(labels)]
+    record = {"code": "Ok", "durations": D.tolist(), "sources": places, "destinations": places}
+    (folder / "table.json").write_text(json.dumps(record))
+    return folder / "table.json"
+
+
 def pairs_text(folder):
     flights = load_flight_hours()
     D, labels = flights.hours[:12, :12], flights.codes[:12]
@@ -60,14 +110,21 @@ def edges_text(folder):
     return path, embed_graph(path, alpha=ALPHA), estimator, labels
 
 
-def graph_file(folder):
-    networkx = pytest.importorskip("networkx")
-    arcs, estimator, labels = roads()
-    graph = networkx.DiGraph()
-    graph.add_weighted_edges_from(arcs)
-    path = folder / "roads.graphml"
-    networkx.write_graphml(graph, path)
-    return path, embed_graph(graph, alpha=ALPHA), estimator, labels
+def graph_file(suffix):
+    def make(folder):
+        networkx = pytest.importorskip("networkx")
+        arcs, estimator, labels = roads()
+        graph = networkx.DiGraph()
+        graph.add_weighted_edges_from(arcs)
+        path = folder / f"roads.{suffix}"
+        if suffix == "json":
+            path.write_text(json.dumps(networkx.node_link_data(graph)))
+        else:
+            getattr(networkx, f"write_{'pajek' if suffix == 'net' else suffix}")(graph, path)
+        return path, embed_graph(graph, alpha=ALPHA), estimator, labels
+
+    make.__name__ = f"graph_{suffix}"
+    return make
 
 
 def points_text(folder):
@@ -82,7 +139,11 @@ def points_text(folder):
     return path, embed_points(X, current=current, labels=labels, alpha=ALPHA), estimator, labels
 
 
-@pytest.mark.parametrize("make", [matrix_text, matrix_array, pairs_text, edges_text, graph_file, points_text])
+GRAPHS = [graph_file(suffix) for suffix in ("graphml", "gexf", "gml", "net", "json")]
+MATRICES = [matrix_text, matrix_array, matrix_excel, matrix_parquet, matrix_matlab, matrix_routing]
+
+
+@pytest.mark.parametrize("make", [*MATRICES, pairs_text, edges_text, *GRAPHS, points_text])
 def test_same_map(make, tmp_path):
     path, recipe, estimator, labels = make(tmp_path)
     done("embed", path, "--alpha", ALPHA, "--out", tmp_path / "map.npz")

@@ -52,6 +52,8 @@ def embed_matrix(
     labels: Sequence[Any] | None = None,
     missing: str = "raise",
     encoding: str | None = None,
+    sheet: str | int | None = None,
+    variable: str | None = None,
     **options: Unpack[MatrixOptions],
 ) -> Embedding:
     """Map a matrix of asymmetric dissimilarities: travel times, costs, confusions.
@@ -61,7 +63,8 @@ def embed_matrix(
     D : array-like of shape (n, n), data frame, DataArray, path of a file, or Dask array
         Dissimilarities **from row to column**. Labels are the index of a pandas frame, the coordinates of a DataArray, and
         the first column of other frames (polars, pyarrow) if it holds text or the names of the others; and the first
-        column or row of a CSV file. .npy and .npz are read, too. A .npy file may be larger than memory.
+        column or row of a CSV file; :func:`~finsler.data.tables.read_table` tells of all formats that are read. A .npy
+        file may be larger than memory.
     n_components : int
         Dimension of the map, the height included.
     alpha : float in [0, 1) or "auto"
@@ -74,6 +77,8 @@ def embed_matrix(
         NaN and inf are refused, or left out; or inf means "at least as far as the largest finite dissimilarity".
     encoding : str, optional
         Encoding of a text file, if not UTF-8: "cp1252" for what Excel saves as plain CSV in western Europe.
+    sheet, variable : str, optional
+        Sheet of an Excel file, variable of a MATLAB file, table of a routing service's JSON ("durations", "distances").
     **options
         Of the solver, from ``solver`` to ``memory_budget``, with the meanings and defaults that
         :class:`~finsler.estimators.mds.FinslerMDS` gives them: ``n_init``, ``max_iter``, ``random_state`` ...; and how
@@ -100,7 +105,7 @@ def embed_matrix(
     values: Any = D
     facts = Provenance(kind="matrix")
     if path is not None:
-        table = read_table(path, kind="matrix", encoding=encoding)
+        table = read_table(path, kind="matrix", encoding=encoding, sheet=sheet, variable=variable)
         values, labels, facts = table.values, table.labels if labels is None else labels, table.provenance
     data = as_dissimilarities(
         values, weights, labels=labels, missing=missing, negative=scaling_of(options).negative
@@ -124,6 +129,7 @@ def embed_pairs(
     n_components: int = 2,
     alpha: float | str = "auto",
     encoding: str | None = None,
+    sheet: str | int | None = None,
     **options: Unpack[MatrixOptions],
 ) -> Embedding:
     """Map measured pairs in a long table: origin, destination, seconds. No paths: a pair that is not there is missing.
@@ -153,6 +159,8 @@ def embed_pairs(
         Strength of the drift; "auto" fits it to the data.
     encoding : str, optional
         Encoding of a text file, if not UTF-8.
+    sheet : str or int, optional
+        Sheet of an Excel file.
     **options
         As of :func:`embed_matrix`.
 
@@ -181,6 +189,7 @@ def embed_pairs(
         value="auto" if value is None else value,
         where=where,
         encoding=encoding,
+        sheet=sheet,
     )
     return FinslerMDS(n_components, alpha=alpha, **options).fit(data).result_
 

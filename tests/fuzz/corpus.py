@@ -18,6 +18,9 @@ import numpy as np
 from scipy.io import mmwrite
 from scipy.sparse import csr_array, save_npz
 
+sys.path.insert(0, str(Path(__file__).parent))
+from corpus_formats import SUFFIXES, format_broken, format_seeds
+
 D = np.array([[0, 3, 4, 5], [2, 0, 2, 4], [4, 3, 0, 2], [5, 4, 3, 0.0]])
 TURN = np.array([[0, 0.1], [-0.1, 0]])
 LABELS = ["A", "B", "C", "D"]
@@ -156,6 +159,7 @@ def seeds() -> dict[str, bytes]:
         ),
         "model.npz": saved_model(),
         "state.npz": saved_state(),
+        **format_seeds(),
     }
 
 
@@ -168,13 +172,14 @@ def broken() -> dict[str, bytes]:
     files = {f"cut-{k}-{name}": data[: len(data) * k // 4] for name, data in sound.items() for k in (1, 2, 3)}
     files |= {f"last-{name}": data[:-1] for name, data in sound.items()}
     files |= {f"more-{name}": data + b"\0\1\2 more" for name, data in sound.items()}
-    suffixes = (".csv", ".csv.gz", ".npy", ".npz", ".mtx", ".mtx.gz", ".graphml", ".txt")
+    suffixes = (".csv", ".csv.gz", ".npy", ".npz", ".mtx", ".mtx.gz", ".graphml", ".txt", *SUFFIXES)
     junk = {
         "zero": b"\0" * 300,
         "high": b"\xff" * 300,
         "line": b"hello\n",
         "gz": gzip.compress(b"x", mtime=0),
     }
+    files |= format_broken()
     junk |= {"magic": b"\x93NUMPY", "zip": b"PK\x03\x04", "gzhead": b"\x1f\x8b\x08", "nul": b"a,b\nc\0,d\n"}
     files |= {f"junk-{kind}{suffix}": data for suffix in suffixes for kind, data in junk.items()}
     for name in ("matrix.csv", "matrix.npy", "map.npz", "graph.mtx", "graph.graphml"):  # by the wrong suffix

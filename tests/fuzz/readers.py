@@ -52,15 +52,16 @@ def entries(path: Path, learn: bool = True) -> dict[str, object]:
     if suffix == ".pt":
         return {"training checkpoint": partial(resumed, path)}
     ways: dict[str, object] = {"open_file": partial(described, path)}
-    if suffix in (".csv", ".txt", ".tsv"):
+    if suffix in (".csv", ".txt", ".tsv", ".xlsx", ".parquet", ".feather"):
         ways |= {f"open_file, {kind}": partial(described, path, kind) for kind in TABLES[1:]}
         ways |= {
             "read_attributes": partial(read_attributes, path, LABELS, 4),
             "read_weights": partial(read_weights, path, LABELS, 4),
             "read_new_rows": partial(read_new_rows, path, None, LABELS, 4),
             "read_label_pairs": partial(read_label_pairs, path, points),
-            "stdin": lambda: open_file(BytesIO(path.read_bytes())),
         }
+    if suffix in (".csv", ".txt", ".tsv"):
+        ways["stdin"] = lambda: open_file(BytesIO(path.read_bytes()))
     if suffix in (".csv", ".npy", ".npz"):
         ways["read_features"] = partial(read_features, path, LABELS, 4)
     if suffix == ".npy":

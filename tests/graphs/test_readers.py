@@ -282,7 +282,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(FileNotFoundError):
         as_digraph("none.csv")
     with pytest.raises(ValueError, match=r"known are \.csv \.tsv .* \.npz"):
-        read_text(tmp_path, "a b\n", "arcs.xlsx")
+        read_text(tmp_path, "a b\n", "arcs.ods")
     with pytest.raises(ValueError, match="kind='adjacency'"):
         read_text(tmp_path, "a b\n", kind="adjacency")
     write_graph(tmp_path / "a.mtx")

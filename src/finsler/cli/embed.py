@@ -45,6 +45,8 @@ def embed(
     hops: opt.Hops = False,
     n_neighbors: opt.Neighbors = None,
     encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    variable: opt.Variable = None,
     n_components: opt.Components = None,
     alpha: opt.Alpha = None,
     swirl: opt.Swirl = None,
@@ -84,7 +86,12 @@ def embed(
     that are not there are missing.
 
     Edges: columns source, target and possibly length, one edge of a graph a
-    row; ways lead along edges. Graphs as .mtx, .graphml and .npz are read too.
+    row; ways lead along edges. Graphs as .graphml, .gexf, .gml, .net (Pajek),
+    .json (nodes and links), .mtx and .npz are read too; attributes of nodes
+    can be colored by.
+
+    Tables may be text (.csv, .tsv, .txt), .xlsx, .parquet, .feather, .npy,
+    .npz, .mat, .atsp (TSPLIB), or .json of OSRM, openrouteservice, Valhalla.
 
     Points: columns x, y, ... and a current at each point, current_x,
     current_y, ... or u, v, w (going along it is cheap), or a drift, drift_x,

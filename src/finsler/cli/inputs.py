@@ -34,7 +34,7 @@ from finsler.solvers.options import MapOptions, ScalingOptions, scaling_of
 Options = Mapping[str, Any]
 About = dict[str, NDArray[Any]]
 
-READING = ("source", "target", "similarity", "where", "encoding")
+READING = ("source", "target", "similarity", "where", "encoding", "sheet", "variable")
 COUNTS = ("similarity", "zeros", "diagonal", "missing")
 PATHS = ("hops", "unreachable", "connection")
 SCALING = tuple(ScalingOptions.__annotations__)

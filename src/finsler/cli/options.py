@@ -113,6 +113,7 @@ _WEIGHT = "Column or attribute with the lengths of edges; found by its name if n
 _WHERE = "Only rows of pairs or edges with this value in this column, as in year=2020. Repeatable."
 _AGGREGATE = "How several values of one pair become one; refused if not given."
 _ENCODING = "Encoding of text files, if not UTF-8: cp1252, latin-1, ..."
+_VARIABLE = "Of a MATLAB file; or durations or distances of a routing service's JSON."
 _SIMILARITY = "It holds counts or similarities; how to make dissimilarities of them."
 _ZEROS = "What a count of zero says: nothing, little, or zero."
 _DIAGONAL = "If the diagonal is not zero: refuse, ignore it, or use it."
@@ -154,6 +155,8 @@ Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "strong")]
 Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths.", False, "--hops")]
 Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]
 Encoding = Annotated[Word, option(DATA, _ENCODING, metavar="NAME")]
+Sheet = Annotated[Word, option(DATA, "Of an Excel file: its name, or its position from 0.", metavar="NAME")]
+Variable = Annotated[Word, option(DATA, _VARIABLE, metavar="NAME")]
 
 Components = Annotated[
     Count,

@@ -41,6 +41,8 @@ def report(
     sample: Sample = None,
     n_jobs: opt.Jobs = None,
     encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    variable: opt.Variable = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
@@ -96,6 +98,8 @@ def compare(
     hops: opt.Hops = False,
     n_neighbors: opt.Neighbors = None,
     encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    variable: opt.Variable = None,
     n_components: Size = None,
     weighting: opt.Weighting = None,
     weights: opt.Weights = None,

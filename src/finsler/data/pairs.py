@@ -42,6 +42,7 @@ def as_pairs(
     similarity: str | None = None,
     where: Any = None,
     encoding: str | None = None,
+    sheet: str | int | None = None,
 ) -> Table:
     """Take the three columns of a long table: a frame of a package that narwhals knows, a dict of columns, a file, ...
 
@@ -59,7 +60,9 @@ def as_pairs(
         return table
     chosen = {"source": source, "target": target, "value": value}
     if isinstance(table, str | os.PathLike):
-        return read_table(table, "pairs", **chosen, similarity=similarity, where=where, encoding=encoding)
+        return read_table(
+            table, "pairs", **chosen, similarity=similarity, where=where, encoding=encoding, sheet=sheet
+        )
     names, column = _columns_of(table)
     i, j, k = choose_columns(names, **chosen, similarity=similarity is not None)
     if k is None:

@@ -19,7 +19,8 @@ from finsler.data.columns import LABELS
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import check_weight_rows
 from finsler.data.provenance import Provenance, listed
-from finsler.data.readers.text import Text, is_number, read_text
+from finsler.data.readers import Cells, read_cells
+from finsler.data.readers.text import is_number
 from finsler.data.tables import attribute, check_labels, read_table
 from finsler.errors import InputError
 
@@ -42,7 +43,7 @@ def read_attributes(
     >>> read_attributes(table, ["A", "B"], 2)["area"].tolist()
     [4.0, 2.5]
     """
-    text = read_text(source, encoding)
+    text = read_cells(source, encoding)
     header = text.head[0][1]
     rows = _rows(text, header=True)
     names = [name.lower() for name in header]
@@ -60,7 +61,7 @@ def read_attributes(
     }
 
 
-def _rows(text: Text, header: bool) -> list[tuple[int, list[str]]]:
+def _rows(text: Cells, header: bool) -> list[tuple[int, list[str]]]:
     """Rows below the header, with their lines; a warning counts those that were skipped."""
     for said in Provenance(n_comments=text.n_comments).skipped():
         warnings.warn(f"{text.name}: {said}", UserWarning, stacklevel=4)
@@ -158,10 +159,10 @@ def read_new_rows(
 
 def _new_rows(source: Source, points: LabelIndex, encoding: str | None) -> tuple[list[str] | None, Array]:
     n = len(points)
-    text = read_text(source, encoding)
+    text = read_cells(source, encoding)
     names = [str(points.label(i)) for i in range(n)]
     top = text.head[0][1]
-    header = top == names or not all(map(is_number, top[1:] or top))
+    header = text.named or top == names or not all(map(is_number, top[1:] or top))
     header |= set(top[1:]) <= set(names) and not is_number(top[0], blank=False)
     side = (header and top[0] not in names) or (not header and text.width == n + 1)
     columns = np.arange(n)
@@ -191,7 +192,7 @@ def read_label_pairs(
     source: Source, points: LabelIndex, *, encoding: str | None = None
 ) -> list[tuple[Any, Any]]:
     """Read pairs of labels from the first two columns; a first row that names no points is a header."""
-    text = read_text(source, encoding)
+    text = read_cells(source, encoding)
     if text.width < 2:
         raise InputError(f"{text.name}: pairs need two columns, from and to.")
     top = text.head[0][1]

@@ -1,6 +1,13 @@
 """Tables from files: a matrix, measured pairs, arcs of a graph, or points with a drift or a current.
 
-`FORMATS` in `finsler.data.readers` is the table of file formats. Tables are
+`FORMATS` in `finsler.data.readers` is the table of file formats:
+
+* tables of cells: text (``.csv .tsv .txt .dat .edges .edgelist``), ``.xlsx``, ``.parquet``, ``.feather``;
+* matrices: ``.npy``, ``.npz``, ``.mat``, ``.atsp`` (TSPLIB, full matrices; their diagonal means nothing), and ``.json`` of
+  OSRM, openrouteservice and Valhalla, where null is no route, and names and positions are labels and attributes;
+* graphs: ``.graphml .gexf .gml .net .json .mtx .npz .mat``, see `finsler.graphs.readers.read_graph`.
+
+Tables of cells are
 
 Text
     The delimiter is found among tab, semicolon, comma, bar and blanks. Lines that start with ``#`` or ``%``, empty
@@ -25,7 +32,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,7 +52,10 @@ from finsler.data.columns import (
     point_columns,
 )
 from finsler.data.provenance import Provenance, count
-from finsler.data.readers import GraphFile, Matrix, read_file, require_known
+from finsler.data.readers import Cells, GraphFile, Matrix, read_file, require_known
+from finsler.data.readers.attributed import AttributedGraph
+from finsler.data.readers.columnar import Columns
+from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.data.readers.text import Text, is_number, number_share
 from finsler.errors import InputError, check_choice
 
@@ -72,7 +82,7 @@ class Table:
     vector_kind: str | None = None
     attributes: dict[str, Array] = field(
         default_factory=dict
-    )  #: Further columns of points: numbers, or text.
+    )  #: Further columns of points, and what a file tells of the points of a matrix or graph: numbers, or text.
     content: Any = None  #: The graph of a file that holds one, as its reader gives it.
     graph: Any = None  #: The digraph that edges make; `finsler.graphs.readers.open_file` fills it in.
     provenance: Provenance = field(
@@ -128,6 +138,8 @@ def read_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    sheet: str | int | None = None,
+    variable: str | None = None,
 ) -> Table:
     r"""Read a table and find out what it is. How tables are written is told at the top of this module.
 
@@ -152,6 +164,10 @@ def read_table(
         Between the cells of text: a character, or " " for any blanks.
     header : bool, optional
         Whether the first row of pairs or edges holds names.
+    sheet : str or int, optional
+        Of an Excel file, by name or by position from 0.
+    variable : str, optional
+        Of a MATLAB file, or table of a routing service: durations (as by default) or distances.
 
     Returns
     -------
@@ -170,8 +186,8 @@ def read_table(
     check_choice("kind", kind, KINDS)
     if isinstance(file, str | os.PathLike) and kind == "auto":
         require_known(Path(file))
-    text = read_file(file, encoding, delimiter)
-    if not isinstance(text, Text):
+    text = read_file(file, encoding, delimiter, sheet=sheet, variable=variable)
+    if not isinstance(text, Text | Columns):
         only_text = {
             "source": source, "target": target, "similarity": similarity, "where": where, "delimiter": delimiter,
             "header": header,
@@ -182,10 +198,12 @@ def read_table(
     if found == "auto":
         found = detect([cells for _, cells in text.head], text.n_rows, text.name)
     if found == "long" and kind in ("auto", "pairs", "edges"):
-        return _long(text, kind, (source, target, value), similarity, parse_where(where), header)
-    if long:
+        table = _long(text, kind, (source, target, value), similarity, parse_where(where), header)
+    elif long:
         raise InputError(f"source, target, value and where are for pairs and edges, not for kind={kind!r}.")
-    return _matrix(text) if found == "matrix" else _points(text)
+    else:
+        table = _matrix(text) if found == "matrix" else _points(text)
+    return replace(table, provenance=table.provenance.having(remarks=text.said)) if text.said else table
 
 
 def _ready(content: Matrix | GraphFile, name: str, kind: str, only_text: Mapping[str, Any]) -> Table:
@@ -198,8 +216,26 @@ def _ready(content: Matrix | GraphFile, name: str, kind: str, only_text: Mapping
                 f"{option} is for text files; {name} holds a {'graph' if is_graph else 'matrix'}."
             )
     if isinstance(content, GraphFile):
-        return Table("edges", name, content=content.graph, provenance=Provenance(name, "edges"))
-    return Table("matrix", name, content.values, content.labels, provenance=Provenance(name, "matrix"))
+        own = content.graph.attributes if isinstance(content.graph, AttributedGraph) else {}
+        about = {title: plain_array(values) for title, values in own.items()}
+        return Table(
+            "edges", name, content=content.graph, attributes=about, provenance=Provenance(name, "edges")
+        )
+    about = {title: plain_array(values) for title, values in content.attributes.items()}
+    roles = {"value": content.variable} if content.variable else {}
+    facts = Provenance(name, "matrix", roles)
+    return Table("matrix", name, content.values, content.labels, attributes=about, provenance=facts)
+
+
+def plain_array(values: Sequence[Any]) -> Array:
+    """Values of an attribute of points: numbers if all that are there are, else text; NaN or "" where there is none."""
+    if all(value is None or (is_number(str(value)) and not isinstance(value, bool)) for value in values):
+        words = [str(value).lower() for value in values]
+        if all("," not in word for word in words):
+            return np.array(
+                [np.nan if word in EMPTY_WORDS else float(word.replace("∞", "inf")) for word in words]
+            )
+    return np.array(["" if value is None else str(value) for value in values])
 
 
 def _require_kind(name: str, asked: str, found: str) -> None:
@@ -217,7 +253,7 @@ def check_labels(labels: Sequence[str], name: str) -> None:
         raise InputError(f"{name}: the label {label!r} is given {times} times; labels must be distinct.")
 
 
-def _matrix(text: Text) -> Table:
+def _matrix(text: Cells) -> Table:
     rows = [cells for _, cells in text.head]
     layout = matrix_layout(rows, text.n_rows)
     if layout is None:  # guess, to count
@@ -248,7 +284,7 @@ def _matrix(text: Text) -> Table:
 
 
 def _long(
-    text: Text,
+    text: Cells,
     kind: str,
     chosen: tuple[Any, Any, Any],
     similarity: str | None,
@@ -261,7 +297,7 @@ def _long(
     top, *rows = [cells for _, cells in text.head]
     if header is None:
         named = any(isinstance(column, str) and column != "auto" for column in chosen)
-        header = named or bool(where) or long_header(top, rows)
+        header = text.named or named or bool(where) or long_header(top, rows)
     names: list[Any] = top if header else list(range(text.width))
     try:
         word = "weight" if kind == "edges" else "value"
@@ -330,7 +366,7 @@ def _plain(value: Any) -> Any:
     return float(text) if is_number(text, blank=False) and "," not in text and "∞" not in text else text
 
 
-def _points(text: Text) -> Table:
+def _points(text: Cells) -> Table:
     header = text.head[0][1]
     try:
         found = point_columns(header)
@@ -370,7 +406,7 @@ def _points(text: Text) -> Table:
     )
 
 
-def attribute(text: Text, cells: list[tuple[int, str]], column: int) -> Array:
+def attribute(text: Cells, cells: list[tuple[int, str]], column: int) -> Array:
     """Values of a column that describes points: numbers if all are, else text."""
     if all(is_number(cell) for _, cell in cells):
         return np.array([text.number(cell, row, column) for row, cell in cells])

@@ -16,7 +16,7 @@ import numpy as np
 from finsler._read import guarded, require_file
 from finsler.data.provenance import listed
 from finsler.data.readers import require_known
-from finsler.data.readers.graphml import GraphML
+from finsler.data.readers.attributed import AttributedGraph
 from finsler.data.tables import Table, read_table
 from finsler.errors import InputError
 from finsler.graphs.arcs import Arcs, arcs_between, attribute_arcs, check_names, matrix_arcs
@@ -58,6 +58,9 @@ def read_graph(
       `finsler.data.tables`. Nodes are integers if all are written as integers (so ``007`` makes all of them text).
     * ``.mtx``: Matrix Market, general or symmetric, with values or pattern.
     * ``.graphml``: nodes are named by their id. Of several graphs the first is read, and ``provenance`` counts the others.
+    * ``.gexf .gml .net`` (Pajek): nodes are named by their labels, if each has its own, else by their ids.
+    * ``.json``: ``nodes`` and ``links`` or ``edges``, as networkx and D3 write a graph.
+    * ``.xlsx .parquet .feather``: as CSV, a row per arc. ``.mat``: a sparse matrix.
     * ``.npz``: a matrix of `scipy.sparse.save_npz`, or the arrays ``src``, ``dst`` (positions), ``n_nodes``
       and possibly ``weight`` and ``node_labels``. Nothing pickled is read.
 
@@ -67,7 +70,7 @@ def read_graph(
     kind : "arcs", optional
         Says that a file whose suffix tells nothing is a list of arcs.
     weight : str, int or None
-        Column, GraphML attribute or npz array of the lengths; None gives every arc the length one. "auto" takes the one
+        Column, attribute of the edges or npz array of the lengths; None gives every arc the length one. "auto" takes the one
         with the name of a length, see `finsler.graphs.digraph.as_digraph`.
     directed, labels, duplicates
         As in `finsler.graphs.digraph.as_digraph`.
@@ -107,7 +110,7 @@ def read_arcs(path: Any, kind: str | None, weight: Any, labels: Any, reading: di
 
 def table_arcs(table: Table, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs of a table of edges, or of a file that holds a graph, whose attribute `weight` holds the lengths."""
-    if isinstance(content := table.content, GraphML):
+    if isinstance(content := table.content, AttributedGraph):
         arcs = attribute_arcs(content.nodes, content.edges, content.directed, weight, labels)
         return arcs._replace(source=table.name, n_graphs_skipped=content.n_skipped)
     if content is not None:

@@ -1,20 +1,22 @@
 """Files by their suffix: `FORMATS` is the one table of file formats, of tables and of graphs alike.
 
 To add a format, write a function and add a line to `FORMATS`; recipes, commands and messages follow. The function (in a
-module of its own here unless it is a few lines) takes the path, opens it by a function of `finsler._read`, which unpack
-what is packed and refuse what does not fit in memory, and returns
+module of its own here unless it is a few lines) takes the path, and ``sheet`` or ``variable`` if it has several; it opens
+the file by a function of `finsler._read`, which unpack what is packed and refuse what does not fit in memory, and returns
 
 * a `Matrix`, from row to column;
-* a `GraphFile`: a `GraphML`, a matrix of arcs, or arrays ``src``, ``dst``, ``n_nodes`` ... by name;
-* or a `Text`: rows of cells, which `finsler.data.tables` takes for a matrix, pairs, edges or points.
+* a `GraphFile`: an `AttributedGraph`, a matrix of arcs, or arrays ``src``, ``dst``, ``n_nodes`` ... by name;
+* or `Cells`, a `Text` or `Columns`: rows of cells, which `finsler.data.tables` takes for a matrix, pairs, edges or points.
 
-Whatever it raises becomes an error that names the file. A package it needs is imported when it is called.
+Whatever it raises becomes an error that names the file. A package it needs is imported when it is called; if an extra
+brings it, `EXTRAS` tells which.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -24,24 +26,28 @@ from numpy.typing import NDArray
 from finsler._read import guarded, read_bytes, read_npy, read_npz
 from finsler._runtime import require_memory
 from finsler.data.provenance import listed
+from finsler.data.readers.columnar import Columns, parse_feather, parse_parquet
 from finsler.data.readers.text import Text, read_text
 from finsler.errors import InputError
 
 
 class Matrix(NamedTuple):
-    """A square matrix in a file, and its labels if it has any."""
+    """A square matrix in a file, and its labels and attributes of its points if it has any."""
 
     values: NDArray[Any]
     labels: list[str] | None = None
+    attributes: Mapping[str, list[Any]] = {}
+    variable: str = ""  #: What the file calls its values, if it says so.
 
 
 class GraphFile(NamedTuple):
-    """A graph in a file: a `GraphML`, a matrix of arcs, or arrays by name; `finsler.graphs.readers` makes arcs."""
+    """A graph in a file: an `AttributedGraph`, a matrix of arcs, or arrays by name; `finsler.graphs.readers` makes arcs."""
 
     graph: Any
 
 
-Content = Matrix | GraphFile | Text
+Cells = Text | Columns
+Content = Matrix | GraphFile | Cells
 
 
 def read_array(path: Path) -> Matrix:
@@ -70,12 +76,12 @@ def read_arrays(path: Path) -> Matrix | GraphFile:
     return _matrix(found, labels)
 
 
-def _matrix(found: NDArray[Any], labels: NDArray[Any] | None) -> Matrix:
+def _matrix(found: NDArray[Any], labels: NDArray[Any] | list[str] | None) -> Matrix:
     if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf":
         raise InputError(
             f"a square matrix of numbers was expected; found shape {found.shape} of {found.dtype}."
         )
-    names = None if labels is None else [str(label) for label in labels.ravel().tolist()]
+    names = None if labels is None else [str(label) for label in np.ravel(labels).tolist()]
     if names is not None and len(names) != len(found):
         raise InputError(f"there are {len(names)} labels for {len(found)} rows.")
     if found.dtype not in (np.float32, np.float64):
@@ -100,6 +106,71 @@ def read_graphml(path: Path) -> GraphFile:
     return GraphFile(parse_graphml(read_bytes(path)))
 
 
+def read_gexf(path: Path) -> GraphFile:
+    """The graph of a file, without XML entities."""
+    from finsler.data.readers.gexf import parse_gexf
+
+    return GraphFile(parse_gexf(read_bytes(path)))
+
+
+def read_gml(path: Path) -> GraphFile:
+    """The first graph of a file."""
+    from finsler.data.readers.gml import parse_gml
+
+    return GraphFile(parse_gml(read_bytes(path)))
+
+
+def read_pajek(path: Path) -> GraphFile:
+    """The network of a file."""
+    from finsler.data.readers.pajek import parse_pajek
+
+    return GraphFile(parse_pajek(read_bytes(path)))
+
+
+def read_json(path: Path, variable: str | None = None) -> Matrix | GraphFile:
+    """A table of a routing service, or a graph of nodes and links."""
+    from finsler.data.readers import json_files
+
+    found = json_files.parsed_json(read_bytes(path))
+    if not json_files.is_node_link(found):
+        return Matrix(*json_files.routing_table(found, variable))
+    if variable is not None:
+        raise InputError("is for tables; it holds a graph.", argument="variable")
+    return GraphFile(json_files.node_link(found))
+
+
+def read_tsplib(path: Path) -> Matrix:
+    """The full matrix of an asymmetric problem."""
+    from finsler.data.readers.tsplib import parse_tsplib
+
+    return Matrix(*parse_tsplib(read_bytes(path)))
+
+
+def read_matlab(path: Path, variable: str | None = None) -> Matrix | GraphFile:
+    """A matrix that MATLAB saved; a sparse one holds arcs."""
+    from finsler.data.readers.matlab import parse_mat
+
+    found, labels = parse_mat(read_bytes(path), variable)
+    return GraphFile(found) if hasattr(found, "tocoo") else _matrix(found, labels)
+
+
+def read_excel(path: Path, sheet: str | int | None = None) -> Text:
+    """A sheet of an Excel file."""
+    from finsler.data.readers.excel import parse_excel
+
+    return parse_excel(read_bytes(path), path.name, sheet)
+
+
+def read_parquet(path: Path) -> Columns:
+    """A table of a Parquet file."""
+    return parse_parquet(read_bytes(path), path.name)
+
+
+def read_feather(path: Path) -> Columns:
+    """A table of a Feather file."""
+    return parse_feather(read_bytes(path), path.name)
+
+
 # Suffix of a file -> its reader.
 FORMATS: dict[str, Callable[..., Content]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist"), read_text),
@@ -107,7 +178,17 @@ FORMATS: dict[str, Callable[..., Content]] = {
     ".npz": read_arrays,
     ".mtx": read_matrix_market,
     ".graphml": read_graphml,
+    ".gexf": read_gexf,
+    ".gml": read_gml,
+    ".net": read_pajek,
+    ".json": read_json,
+    ".atsp": read_tsplib,
+    ".mat": read_matlab,
+    ".xlsx": read_excel,
+    ".parquet": read_parquet,
+    ".feather": read_feather,
 }
+EXTRAS = {".xlsx": "files", ".parquet": "files", ".feather": "files"}  # that bring what a reader needs
 
 
 def suffix_of(path: Path) -> str:
@@ -119,18 +200,43 @@ def require_known(path: Path) -> None:
     """Refuse a file whose suffix tells nothing."""
     if (suffix := suffix_of(path)) not in FORMATS:
         raise InputError(
-            f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(FORMATS)}, also with .gz. "
+            f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(FORMATS)}, also with .gz "
+            f"({' '.join(EXTRAS)} with pip install 'finsler[files]'). "
             "Export other files as CSV, or say what this one holds: kind='matrix', 'pairs', 'edges', 'points'."
         )
 
 
 def read_file(
-    source: str | os.PathLike[str] | IO[bytes], encoding: str | None = None, delimiter: str | None = None
+    source: str | os.PathLike[str] | IO[bytes],
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    *,
+    sheet: str | int | None = None,
+    variable: str | None = None,
 ) -> Content:
-    """What a file holds, by its suffix. A file object, and a file whose suffix tells nothing, is text."""
+    """What a file holds, by its suffix. A file object, and a file whose suffix tells nothing, is text.
+
+    `sheet` of an Excel file, by name or position from 0; `variable` of a MATLAB file, or table of a routing service.
+    """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     read = read_text if path is None else FORMATS.get(suffix_of(path), read_text)
+    chosen: dict[str, Any] = {
+        name: value for name, value in (("sheet", sheet), ("variable", variable)) if value is not None
+    }
+    for name in chosen:
+        if name not in signature(read).parameters:
+            fit = [suffix for suffix, other in FORMATS.items() if name in signature(other).parameters]
+            raise InputError(f"is for {' and '.join(fit)} files.", argument=name)
     if path is None or read is read_text:
         return read_text(source, encoding, delimiter)
     with guarded(path, suffix_of(path)):
-        return read(path)
+        return read(path, **chosen)
+
+
+def read_cells(source: str | os.PathLike[str] | IO[bytes], encoding: str | None = None) -> Cells:
+    """Rows of cells of a file, in any format of tables."""
+    found = read_file(source, encoding)
+    if isinstance(found, Text | Columns):
+        return found
+    what = "a graph" if isinstance(found, GraphFile) else "a matrix"
+    raise InputError(f"{Path(str(source)).name} holds {what}; a table was expected.")

@@ -42,8 +42,11 @@ class Text:
     their lines, and `width` is the number of cells in most of them.
     """
 
+    named = False  # whether the first row is known to hold names
+
     def __init__(self, data: bytes, name: str, encoding: str | None = None, delimiter: str | None = None):
         self.name, self.data = name, _as_utf8(data, name, encoding)
+        self.said: tuple[str, ...] = ()  # what was decided on the way here
         self.width = len(self.data) + 1  # until it is known
         self._marks: dict[str, str] = {}  # where a decimal point and a decimal comma were first seen
         lines = list(_first(filter(_holds_data, self._lines()), len))
