@@ -202,3 +202,20 @@ def test_in_two_dimensions_the_drift_does_no_harm():
     finsler, euclidean = (embedding(n_components=2, alpha=a).fit(graph) for a in ("auto", 0.0))
     assert finsler.alpha_ > 0
     assert finsler.objective_ < 1.02 * euclidean.objective_
+
+
+@quiet
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("arcs", [[(0, 1), (1, 2)], [(0, 1), (1, 0)], [(0, 1)]])
+def test_a_graph_that_a_line_fits_exactly(arcs, seed):
+    """The objective falls to 0 and its gradient below what floats can square."""
+    fitted = embedding(n_components=1, ranking_weight=0.0, random_state=seed, max_iter=3000).fit(arcs)
+    assert fitted.objective_ < 1e-10
+    assert np.isfinite(fitted.embedding_).all()
+
+
+@quiet
+def test_a_sample_of_pairs_where_all_are_neighbors():
+    """Nothing is two arcs away, so that the sample of farther pairs is empty."""
+    fitted = embedding(n_components=1, n_pairs=3).fit([(0, 1), (1, 0)])
+    assert np.isfinite(fitted.embedding_).all()

@@ -127,3 +127,15 @@ def test_schedules_end_at_the_drift_that_was_asked_for():
             schedule = drift_schedule(m, alpha)
             assert max(schedule) <= alpha
             assert list(schedule) == sorted(schedule)
+
+
+@pytest.mark.parametrize("power", [2, 3, 8])
+def test_a_minimum_of_zero_is_reached_without_dividing_by_it(power):
+    """Gradients fall until their squares underflow: what they say of the curvature is 0 / 0."""
+
+    def function(x):
+        return float((x.abs() ** power).sum()), power * x.abs() ** (power - 1) * x.sign()
+
+    found = minimize(function, torch.tensor([1.0, -2.0], dtype=torch.float64), max_iter=5000, tol=0.0)
+    assert found.value < 1e-20
+    assert torch.isfinite(found.point).all()

@@ -15,6 +15,7 @@ that each node contributes, which L-BFGS cannot learn from a few dozen steps.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -38,6 +39,7 @@ RENEW_EVERY = 10  # iterations after which a sample of negatives follows the map
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 # L-BFGS: least decrease, largest slope left and trials of the line search; steps kept; iterations that tol is measured on.
 SUFFICIENT_DECREASE, CURVATURE, MOST_TRIALS, MEMORY, PATIENCE = 1e-4, 0.9, 15, 20, 10
+TINY = sys.float_info.min  # least number that has all its digits
 ENDINGS = {
     "converged": "The objective stopped falling.",
     "max_iter": "The iterations were used up; more may improve the map.",
@@ -244,8 +246,9 @@ def minimize(
             pairs.clear()  # once more along the gradient before giving up
             continue
         moved, change = step * direction, new_gradient - gradient
-        product = float(moved @ change)
-        if product > 1e-10 * float(moved.norm()) * float(change.norm()):
+        product, square = float(moved @ change), float(change @ change)
+        # Near an exact fit gradients fall until their squares leave the range of floats and say nothing any more.
+        if square > TINY and product > max(TINY, 1e-10 * float(moved.norm()) * math.sqrt(square)):
             pairs.append((moved, change, product))
         x, value, gradient = x + moved, new_value, new_gradient
         values.append(value)

@@ -176,7 +176,9 @@ class SampledRankedStress:
         n = self.n_nodes
         tails, heads, hops = self._pairs
         inverse = self._pair_weights[tails] / hops
-        stress: NDArray[Any] = np.bincount(tails, inverse, n) + np.bincount(heads, inverse, n)
+        stress: NDArray[Any] = np.zeros(n)  # numpy counts no pairs at all in integers
+        for ends in (tails, heads):
+            stress += np.bincount(ends, inverse, n)
         degrees = np.diff(self._arcs[0])
         owners = np.repeat(np.arange(n), degrees)
         share = 1 / (degrees[owners] * len(self.sources))
