@@ -2,6 +2,7 @@
 # make test           the whole test suite
 # make test-quick     without slow tests and without a browser, in less than two minutes
 # make lint           style, types, one-way imports
+# make fuzz           random cases of everything public, in a few minutes or in FUZZ=20000 per kind; counts are printed
 # make docs           the site, in docs/_build/html
 # make figures        the figures of the paper, in output/figures
 # make bench          ratios against peers, in one run
@@ -54,6 +55,13 @@ test: $(VENV)/.develop
 
 test-quick: $(VENV)/.develop
 	$(BIN)/python -m pytest -m "not slow and not browser"
+
+# Cases of each kind; those of a campaign, in a row, beside them. Failures are numbers that repeat them.
+FUZZ ?= 500
+CASES ?= 20000
+fuzz: $(VENV)/.develop
+	FINSLER_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
+	$(BIN)/python tests/fuzz/campaign.py --cases $(CASES)
 
 lint: $(VENV)/.develop
 	$(BIN)/ruff check .

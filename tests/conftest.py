@@ -20,6 +20,7 @@ SLOW = (
     "tests/solvers/sparse/",
     "tests/solvers/test_invariants.py",
     "tests/estimators/test_common.py",
+    "tests/fuzz/",
     "tests/estimators/test_isomap.py",
     "tests/cli/test_app.py",
     "tests/cli/test_examples.py",

@@ -226,6 +226,12 @@ def calls(function, *args, **options):
     return counts
 
 
+def python(code, **options):
+    """Run a program in a process of its own."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
 def shell(*args, **options):
     """Run the command in a process of its own."""
     command = [sys.executable, "-m", "finsler.cli.app", *map(str, args)]

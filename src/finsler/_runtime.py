@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from threadpoolctl import threadpool_limits
 
-from finsler.errors import InputError, InputTypeError, MissingExtraError
+from finsler.errors import InputError, InputTypeError, MissingExtraError, shown
 
 if TYPE_CHECKING:  # files are opened, and help is printed, without numpy
     from numpy.typing import NDArray
@@ -35,6 +35,7 @@ THREAD = (
     2**28
 )  # bytes of address space that a thread may take; where it gets none, the C library ends the process
 NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
+MOST_THREADS = 1024  # that are ever of use, whatever is asked for
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = Lock()
@@ -63,11 +64,15 @@ def thread_count(n_jobs: int | None) -> int:
     """Threads meant by ``n_jobs``: None and -1 are all cores, -2 all but one, and so on."""
     if n_jobs is None:
         return cpu_count()
-    if not isinstance(n_jobs, Integral):
-        raise InputTypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}.")
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool):
+        raise InputTypeError(
+            f"n_jobs must be a whole number or None, got {shown(n_jobs)}.", argument="n_jobs"
+        )
     if n_jobs == 0:
-        raise InputError("n_jobs=0 has no meaning; use a positive number, or None for all cores.")
-    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+        raise InputError(
+            "n_jobs=0 has no meaning; use a positive number, or None for all cores.", argument="n_jobs"
+        )
+    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
 
 
 def map_blocks(
@@ -219,7 +224,7 @@ def format_bytes(n: float) -> str:
     return f"{n:.3g} TB"
 
 
-def parse_bytes(size: float | str) -> float:
+def parse_bytes(size: float | str, name: str = "size") -> float:
     """Bytes meant by a number, or by text such as "2GB" or "500 MiB".
 
     Examples
@@ -238,13 +243,18 @@ def parse_bytes(size: float | str) -> float:
         "gi": 2**30,
         "ti": 2**40,
     }
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
+    wide = isinstance(size, int) and size.bit_length() > 64
+    text = "" if wide else str(size).lower()
+    found = re.fullmatch(r"([0-9.]{1,30}(?:e\+?[0-9]{1,3})?)\s?([kmgt]?i?)b?", text.strip())
     try:
         n_bytes = float(found[1]) * units[found[2]] if found else 0.0
     except (KeyError, ValueError):
         n_bytes = 0.0
     if not 0 < n_bytes < float("inf"):
-        raise InputError(f"A size in bytes is a positive number, or text such as '2GB'; got {size!r}.")
+        raise InputError(
+            f"{name} must be a positive number of bytes, or text such as '2GB'; got {shown(size)}.",
+            argument=name,
+        )
     return n_bytes
 
 
@@ -281,6 +291,10 @@ class Progress:
     def __init__(self, what: str, verbose: bool | int | str = "auto"):
         self.what = what
         self.start = time.perf_counter()
+        if (isinstance(verbose, str) and verbose != "auto") or not isinstance(verbose, str | Integral):
+            raise InputTypeError(
+                f"verbose must be True, False, a number or 'auto', got {shown(verbose)}.", argument="verbose"
+            )
         if verbose == "auto":
             self.wait = 2.0 if sys.stderr is not None and sys.stderr.isatty() else float("inf")
         else:

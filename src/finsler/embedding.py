@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_arguments
 from finsler._io import load_archive, save_archive
 from finsler.data.frames import labeled, made_frame
 from finsler.data.labels import LabelIndex, check_columns, plain_label, point_labels, saved_label
@@ -173,6 +174,7 @@ class Embedding(ScaledMap):
         n_jobs : int, optional
             Threads; None means all.
         """
+        check_arguments(Embedding.place, locals())
         return self._placed(to_fitted, from_fitted, n_jobs).coordinates
 
     def with_points(
@@ -201,6 +203,7 @@ class Embedding(ScaledMap):
         (['A', 'B', 'C', 'D'], (1,))
         """
         to_fitted, from_fitted = labeled(to_fitted), labeled(from_fitted)
+        check_arguments(Embedding.with_points, locals())
         placed = self._placed(to_fitted, from_fitted, n_jobs)
         k = len(placed.coordinates)
         if labels is None:
@@ -364,6 +367,7 @@ class Embedding(ScaledMap):
             are left out. How much of the asymmetry the map shows is kept in any case. Labels must be strings, numbers,
             booleans or None.
         """
+        check_arguments(Embedding.save, locals())
         arrays = {name: getattr(self, name) for name in ("coordinates", "drift", "stress_per_point")}
         for name in ("misfit", "swirl"):
             if getattr(self, name) is not None:
@@ -405,6 +409,7 @@ class Embedding(ScaledMap):
         from finsler.solvers.solution import ScaledFacts
         from finsler.solvers.swirl.choice import SwirlChoice
 
+        check_arguments(Embedding.load, locals())
         saved = load_archive(path, "embedding")
         coordinates = saved.array("coordinates", None, None)
         n, m = coordinates.shape

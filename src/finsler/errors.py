@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
+LONGEST_WORD, LONGEST_MESSAGE = 300, 1500  # characters that a message shows
+
 
 class InputError(ValueError):
     """Something given to the library cannot be used.
@@ -28,9 +30,9 @@ class InputError(ValueError):
     def __init__(self, message: str, *, argument: str | None = None):
         self.argument = argument
         message = one_line(message)  # labels and cells may hold anything
-        super().__init__(
-            message if argument is None or message.startswith(argument) else f"{argument} {message}"
-        )
+        named = argument is None or re.search(rf"(?<!\w){re.escape(argument)}(?!\w)", message)
+        text = message if named else f"{argument} {message}"
+        super().__init__(shortened(text))
 
 
 class InputTypeError(InputError, TypeError):
@@ -68,6 +70,45 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
+def shortened(text: str, word: int = LONGEST_WORD, whole: int = LONGEST_MESSAGE) -> str:
+    """Text whose words, and which as a whole, are cut in the middle where they are too long to be read.
+
+    Labels, paths and numbers can have any length.
+
+    Examples
+    --------
+    >>> shortened("No point is labeled " + 300 * "x", word=20)
+    'No point is labeled xxxxxxx...xxxxxxx'
+    """
+
+    def cut(part: str, most: int) -> str:
+        end = (most - 6) // 2
+        return part if len(part) <= most else f"{part[:end]}...{part[-end:]}"
+
+    if len(text) > word:
+        text = re.sub(rf"\S{{{word + 1},}}", lambda found: cut(found[0], word), text)
+    return cut(text, whole)
+
+
+def shown(value: Any, most: int = 100) -> str:
+    """Show a value on a line of a message, whatever it is and however long.
+
+    Examples
+    --------
+    >>> shown([1, 2, 3]), shown(10**400)
+    ('[1, 2, 3]', 'an integer of 1329 bits')
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 300:
+        return f"an integer of {value.bit_length()} bits"
+    if not isinstance(value, type) and hasattr(value, "dtype") and bool(getattr(value, "shape", None)):
+        return f"an array of shape {tuple(value.shape)} and type {value.dtype}"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # what cannot even be shown must not hide the message
+        text = f"an object of type {type(value).__name__}"
+    return shortened(text, most, most)
+
+
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse a word that is not one of those that have a meaning.
 
@@ -81,11 +122,11 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in words:
         *most, last = map(repr, words)
         listed = f"{', '.join(most)} or {last}" if most else last
-        raise InputError(f"{name} must be {listed}, got {value!r}.", argument=name)
+        raise InputError(f"{name} must be {listed}, got {shown(value)}.", argument=name)
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Refuse what is not a whole number of at least ``least``.
+def check_count(name: str, value: Any, least: int = 1, most: int = 2**62) -> int:
+    """Refuse what is not a whole number from ``least`` to ``most``.
 
     Examples
     --------
@@ -94,7 +135,9 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     finsler.errors.InputError: n_init must be at least 1, got 0.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise InputTypeError(f"{name} must be a whole number, got {value!r}.", argument=name)
-    if value < least:
-        raise InputError(f"{name} must be at least {least}, got {value}.", argument=name)
+        raise InputTypeError(f"{name} must be a whole number, got {shown(value)}.", argument=name)
+    if int(value) < least:
+        raise InputError(f"{name} must be at least {least}, got {shown(value)}.", argument=name)
+    if int(value) > most:
+        raise InputError(f"{name} must be at most {most:,}, got {shown(value)}.", argument=name)
     return int(value)

@@ -10,6 +10,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from finsler._arguments import check_arguments
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities
 from finsler.data.provenance import Provenance
@@ -97,6 +98,7 @@ def embed_matrix(
     (5.3, 4.2)
     """
     check_names("embed_matrix", options, MatrixOptions)
+    check_arguments(embed_matrix, locals(), besides=("D", "weights"))
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     path = os.fspath(D) if isinstance(D, str | os.PathLike) else None
     if (path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D):
@@ -177,6 +179,7 @@ def embed_pairs(
     ['a', 'b', 'c']
     """
     check_names("embed_pairs", options, MatrixOptions)
+    check_arguments(embed_pairs, locals())
     data = pairs_to_dissimilarities(
         table,
         similarity=similarity,
@@ -258,6 +261,7 @@ def embed_graph(
     ['a', 'b', 'c', 'd']
     """
     check_names("embed_graph", options, GraphOptions)
+    check_arguments(embed_graph, locals())
     found = as_digraph(
         graph, weight=weight, directed=directed, duplicates=duplicates, source=source, target=target
     )
@@ -352,6 +356,7 @@ def embed_points(
     (0.75, 1.5)
     """
     check_names("embed_points", options, PointOptions)
+    check_arguments(embed_points, locals())
     if labels is not None and len(labels) != len(points):
         raise InputError(f"labels must have one entry per point: {len(points)} points, {len(labels)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from finsler._arguments import check_arguments
 from finsler._runtime import thread_count
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
@@ -335,6 +336,7 @@ def asymmetry_report(
     The asymmetry is 51.1 %: no symmetric map can have a lower normalized stress. A Randers map of enough dimensions
     can show up to 100 % of its squares (noise alone: 66.7 %, too few pairs to tell).
     """
+    check_arguments(asymmetry_report, locals())
     fresh = int(np.random.SeedSequence().generate_state(1)[0])
     seed = check_count("random_state", fresh if random_state is None else random_state, 0)
     most = check_count("max_triangles", max_triangles, 0)

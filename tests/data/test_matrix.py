@@ -56,7 +56,7 @@ BAD = [
     ),
     (GOOD, {"labels": ["a"]}, ValueError, "labels must have one entry per point: 3, got 1"),
     (GOOD, {"missing": "drop"}, ValueError, "missing must be"),
-    (GOOD, {"far": 2.0}, ValueError, "far must be a positive number and goes with missing='hinge'"),
+    (GOOD, {"far": 2.0}, ValueError, "far=2.0 goes with missing='hinge'"),
     (GOOD, {"missing": "hinge", "far": -1.0}, ValueError, "far must be"),
     (GOOD + 1j, {}, ValueError, "Complex data not supported"),
     (np.array([[0, "x"], [1, 0]], dtype=object), {}, TypeError, r"row 0, column 1 holds 'x'"),

@@ -227,7 +227,7 @@ def test_inputs_are_not_modified(places):
         ([40, 41], [0, 1, 2], {}, r"same length; got shapes \(2,\) and \(3,\)"),
         ([[40, 41]], [[0, 1]], {}, r"two vectors .* got shapes \(1, 2\)"),
         ([30, -30], [10, -170], {}, r"places 0 and 1 are antipodal"),
-        ([40, 41], [0, 1], {"airspeed": 0}, r"airspeed must be a positive finite number of km/h; got 0"),
+        ([40, 41], [0, 1], {"airspeed": 0}, r"airspeed must be a number above 0"),
         ([40, 41], [0, 1], {"airspeed": np.nan}, r"airspeed .* got nan"),
         ([40, 41], [0, 1], {"airspeed": "fast"}, r"airspeed .* got 'fast'"),
         ([40, 41], [0, 1], {"legs": 0}, "legs .* got 0"),

@@ -221,7 +221,7 @@ def test_bad_labels():
         as_digraph(as_sparse(), labels=["a", "b", "c"])
     with pytest.raises(ValueError, match="'a' is repeated"):
         as_digraph(as_sparse(), labels=["a", "b", "c", "a"])
-    with pytest.raises(TypeError, match="found 'abcd'"):
+    with pytest.raises(TypeError, match="labels must be a list or None, got 'abcd'"):
         as_digraph(as_sparse(), labels="abcd")
     twins = igraph.Graph([(0, 1)], directed=True)
     twins.vs["name"] = ["a", "a"]

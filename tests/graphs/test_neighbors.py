@@ -103,7 +103,7 @@ def test_graphs_from_elsewhere():
         ({"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
         ({"n_neighbors": 2.5}, ValueError, "n_neighbors must be a whole number"),
         ({"radius": 0.0}, ValueError, "radius must be positive"),
-        ({"radius": np.nan}, ValueError, "radius must be positive"),
+        ({"radius": np.nan}, ValueError, "radius must be a number"),
         ({"radius": 1.0, "graph": csr_array((30, 30))}, ValueError, "radius or graph, not both"),
         ({"graph": csr_array((30, 29))}, ValueError, r"shape \(30, 30\).*got \(30, 29\)"),
         ({"graph": np.ones((30, 30))}, TypeError, "scipy sparse matrix.*found ndarray"),

@@ -183,7 +183,7 @@ BAD = [
     ({"bound": np.inf}, r"bound must be"),
     ({"bound": 5.0}, r"bound=5 is too large: from boundary point \d+ to \d+.*length_bound"),
     ({"criterion": "euclid"}, r"criterion must be 'wormhole' or 'intrinsic', got 'euclid'"),
-    ({"keep": 0.0}, r"radius must be positive"),
+    ({"keep": 0.0}, r"keep must be a number above 0"),
     ({"keep": True}, r"boolean mask of shape \(14, 14\); got bool"),
     ({"keep": GOOD}, r"dtype float64"),
     ({"keep": np.ones((3, 3), dtype=bool)}, r"shape \(3, 3\)"),

@@ -89,7 +89,7 @@ def test_scree_for_one_drift_incomplete_data_and_too_few_iterations():
     D[0, 1] = np.nan
     (ax,) = settled(plot_scree(D, dimensions=(1, 2), alpha="auto", missing="mask", max_iter=1))
     assert "2 fits of 2 stopped at the limit" in note_of(ax)
-    with pytest.raises(ValueError, match="between 1 and the number of points, 12, got"):
+    with pytest.raises(ValueError, match="between 1 and the number of points of D, 12, got"):
         plot_scree(D, dimensions=(0, 1), missing="mask")
     with pytest.raises(ValueError, match="ax must hold 2 Axes"):
         plot_scree(D, missing="mask", ax=plt.figure().add_subplot())

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from finsler._arguments import check_argument
 from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.data.readers.text import is_number, number_share, table_width
-from finsler.errors import InputError
+from finsler.errors import InputError, shown
 
 # Both ends of an arc or of a measured pair: from, to. Earlier pairs win; an end goes with the other end of any pair, so that
 # a single new name is added with a partner that is here already.
@@ -123,7 +124,7 @@ def choose_columns(
         raise InputError(f"source and target are the same column, {names[i]!r}.")
     if value is None:
         return LongColumns(i, j, None)
-    if value != "auto":
+    if not isinstance(value, str) or value != "auto":
         return LongColumns(i, j, find_column(names, value, word))
     return LongColumns(i, j, _choose_value(names, {i, j}, similarity, word))
 
@@ -161,13 +162,17 @@ def _choose_value(names: list[Any], ends: set[int], similarity: bool, word: str)
 
 def find_column(names: Sequence[Any], wanted: Any, argument: str) -> int:
     """Position of a column by its name, in any case if that is clear, or by its position."""
+    check_argument(argument, wanted, "Hashable")
     if wanted in names:
         return list(names).index(wanted)
     if isinstance(wanted, int) and 0 <= wanted < len(names):
         return wanted
     close = [k for k, name in enumerate(names) if str(name).lower() == str(wanted).lower()]
     if len(close) != 1:
-        raise InputError(f"{argument}={wanted!r} is not a column; the columns are {list(names)[:20]}.")
+        raise InputError(
+            f"{argument}={shown(wanted)} is not a column; the columns are {list(names)[:20]}.",
+            argument=argument,
+        )
     return close[0]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from finsler._runtime import require_memory
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
-from finsler.data.matrix import Array, as_float_array
+from finsler.data.matrix import LARGEST, Array, as_float_array
 from finsler.errors import InputError
 from finsler.geometry.randers import check_randers, randers_norm, zermelo_metric
 
@@ -96,11 +96,19 @@ def as_points(points: ArrayLike, name: str = "points") -> Array:
     """Check points, one per row: numbers, finite."""
     X = as_float_array(labeled(points), name).astype(np.float64, copy=False)
     if X.ndim != 2 or X.shape[1] == 0 or len(X) == 0:
-        raise InputError(f"{name} must be a 2-D array with one row per point, got shape {X.shape}.")
+        raise InputError(
+            f"{name} must be a 2-D array with one row per point, got shape {X.shape}.", argument=name
+        )
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if bad.size:
         raise InputError(
-            f"{name} contains NaN or infinity at point {bad[0]} ({bad.size} of {len(X)} points)."
+            f"{name} contains NaN or infinity at point {bad[0]} ({bad.size} of {len(X)} points).",
+            argument=name,
+        )
+    largest = float(np.abs(X).max())
+    if largest > 0 and not 1 / LARGEST < largest < LARGEST:
+        raise InputError(
+            f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.", argument=name
         )
     return X
 
@@ -109,7 +117,14 @@ def _is_per_point(drift: Any, current: Any, metric: Any) -> bool:
     """Whether the field is known at the given points only."""
     M, omega = metric if isinstance(metric, tuple | list) and len(metric) == 2 else (None, None)
     parts: list[tuple[Any, int]] = [(drift, 2), (current, 2), (omega, 2), (M, 3)]
-    return any(not callable(values) and np.ndim(values) == ndim for values, ndim in parts)
+    return any(not callable(values) and _ndim(values) == ndim for values, ndim in parts)
+
+
+def _ndim(values: Any) -> int:
+    try:
+        return np.ndim(values)
+    except ValueError:  # rows of different lengths, of which a message speaks later
+        return -1
 
 
 def _at_points(values: Any, points: Any, X: Array, shape: tuple[int, ...], name: str) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_words
 from finsler.data.frames import long_columns, rows_of
 from finsler.errors import InputError, InputTypeError, UnknownLabelError
 
@@ -144,7 +145,7 @@ class LabelIndex:
                     )
                 return rows.astype(np.int64)
             rows = rows.tolist()
-        rows = list(rows)
+        rows = check_words("pairs", rows)
         found = np.empty((len(rows), 2), dtype=np.int64)
         for k, row in enumerate(rows):
             if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:

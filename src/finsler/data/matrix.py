@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._arguments import check_number, check_words
 from finsler._runtime import Progress, drop_pages, require_memory
 from finsler.data.frames import labeled, place_in
 from finsler.data.labels import LabelIndex, frame_labels, plain_label
 from finsler.data.provenance import Provenance
-from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.errors import InputError, InputTypeError, check_choice, shown
 from finsler.geometry.components import matrix_components
 from finsler.geometry.scaling import shift_of
 
@@ -28,6 +29,7 @@ MISSING_POLICIES = ("raise", "mask", "hinge")
 DIAGONAL_TOLERANCE = 1e-6
 # Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
 LARGEST = 1e120
+LARGEST_SINGLE = 1e15  # in single precision, where squares leave the range at 1e19 already
 ROWS = 256  # of a matrix larger than memory, checked between two looks at the clock
 
 
@@ -127,8 +129,10 @@ def as_dissimilarities(
     check_choice("missing", missing, MISSING_POLICIES)
     check_choice("diagonal", diagonal, ("check", "ignore"))
     check_choice("negative", negative, ("raise", "shift"))
-    if far is not None and not (missing == "hinge" and 0 < far < np.inf):
-        raise InputError(f"far must be a positive number and goes with missing='hinge', got {far!r}.")
+    if far is not None:
+        check_number("far", far, 1 / LARGEST, LARGEST)
+        if missing != "hinge":
+            raise InputError(f"far={far!r} goes with missing='hinge'.", argument="far")
     if isinstance(D, Dissimilarities):
         if weights is not None or labels is not None:
             raise InputError("Dissimilarities carry their own weights and labels; do not pass them again.")
@@ -142,7 +146,7 @@ def as_dissimilarities(
     if void.size:
         matrix = matrix.copy()
         matrix[void, void] = 0
-    names = own_labels if labels is None else [plain_label(label) for label in labels]
+    names = own_labels if labels is None else [plain_label(label) for label in check_words("labels", labels)]
     index = LabelIndex(names, len(matrix))
     if weights is not None:
         weights = _check_weights(weights, matrix.shape, index)
@@ -153,6 +157,8 @@ def as_dissimilarities(
         matrix = np.where(away, matrix + matrix.dtype.type(shift), matrix) if shift else matrix
     found = check_rows(matrix, weights, 0, missing, name, index.name)
     check_whole([found], name, index.name)
+    if matrix.dtype == np.float32 and needs_double(found.farthest):
+        matrix = matrix.astype(np.float64)
     if found.n_unknown:
         bound = (found.farthest if far is None else far) if missing == "hinge" else 0.0
         matrix, weights = _without_gaps(matrix, weights, missing == "hinge", bound, name)
@@ -176,6 +182,11 @@ def _without_gaps(matrix: Array, weights: Any, hinge: bool, bound: float, name: 
     weights = known.astype(matrix.dtype) if weights is None else np.where(known, weights, 0)
     np.fill_diagonal(weights, 0)
     return matrix, weights
+
+
+def needs_double(largest: float) -> bool:
+    """Whether squares of numbers up to this one leave the range of single precision."""
+    return largest > 0 and not 1 / LARGEST_SINGLE < largest < LARGEST_SINGLE
 
 
 def require_bound(bound: float, name: str) -> None:
@@ -207,12 +218,14 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
     """Array of float32 or float64 with the numbers in ``values``, or a ``TypeError`` that shows the first non-number."""
     if isinstance(values, str | os.PathLike):
         raise InputTypeError(
-            f"{name} is the path {os.fspath(values)!r}: read the file first, say with pandas.read_csv."
+            f"{name} is the path {os.fspath(values)!r}: read the file first, say with pandas.read_csv.",
+            argument=name,
         )
     if hasattr(values, "toarray"):
         raise InputTypeError(
             f"{name} is a sparse matrix: Sparse data was passed, but dense data is required here, because absent "
-            "entries could mean zero, missing or unreachable. Pass a dense array with NaN for missing pairs."
+            "entries could mean zero, missing or unreachable. Pass a dense array with NaN for missing pairs.",
+            argument=name,
         )
     if np.ma.isMaskedArray(values):
         values = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
@@ -221,27 +234,28 @@ def as_float_array(values: ArrayLike, name: str) -> Array:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InputError(f"{name} must be a rectangular array of numbers: {error}") from None
+        raise InputError(f"{name} must be a rectangular array of numbers: {error}", argument=name) from None
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind in "biuf":
         return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
     if array.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: {name} has dtype {array.dtype}.")
+        raise InputError(f"Complex data not supported: {name} has dtype {array.dtype}.", argument=name)
     if array.dtype.kind in "OUS":
         try:
             return array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             for place in np.ndindex(array.shape):
                 try:
                     float(array[place])
-                except (TypeError, ValueError):
+                except (TypeError, ValueError, OverflowError):
                     where = place_in(values, place)
                     raise InputTypeError(
-                        f"{name} must hold numbers; {where} holds {array[place]!r}: argument must be a string or a "
-                        f"number. {_remedy(values, place, array[place])}"
+                        f"{name} must hold numbers; {where} holds {shown(array[place])}: argument must be a string or a "
+                        f"number. {_remedy(values, place, array[place])}",
+                        argument=name,
                     ) from None
-    raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+    raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}.", argument=name)
 
 
 def _remedy(values: Any, place: tuple[int, ...], entry: Any) -> str:
@@ -370,7 +384,9 @@ def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], st
     largest = max(part.largest for part in found)
     diagonal = np.concatenate([part.diagonal for part in found])
     if largest > 0 and not 1 / LARGEST < largest < LARGEST:
-        raise InputError(f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.")
+        raise InputError(
+            f"The largest entry of {name} is {largest:g}; rescale to ordinary magnitudes.", argument=name
+        )
     off = np.abs(np.nan_to_num(diagonal, nan=0.0)) > DIAGONAL_TOLERANCE * largest
     if len(diagonal) > 1 and off.any():
         i = int(np.argmax(off))
@@ -431,6 +447,12 @@ def as_memmap_dissimilarities(
         drop_pages(D)
         drop_pages(weights)
     progress.close(f"{n} rows")
+    if np.asarray(D).dtype == np.float32 and needs_double(max(part.farthest for part in found)):
+        raise InputError(
+            f"Entries of {name} are so large or small that their squares leave the range of float32. Rescale, or "
+            "write it again as float64.",
+            argument=name,
+        )
     far, facts = gaps_found(found, missing, name)
     weighted = weights is not None or bool(facts.policy)
     return MemmapDissimilarities(D, weights, weighted, unit or 1.0, far, facts)

@@ -17,7 +17,7 @@ from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.data.similarities import from_similarities, with_facts
 from finsler.data.tables import Table, parse_where, read_table, rows_where
-from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.errors import InputError, InputTypeError, check_choice, shown
 
 Array = NDArray[Any]
 
@@ -84,6 +84,11 @@ def as_pairs(
 def _columns_of(table: Any) -> tuple[list[Any], Callable[[int], Any]]:
     """Names of the columns of anything that holds a long table, and what gives one by its position."""
     if isinstance(table, Mapping):
+        single = [name for name, column in table.items() if not hasattr(column, "__len__")]
+        if single:
+            raise InputTypeError(
+                f"table must hold columns; {single[0]!r} holds {shown(table[single[0]])}.", argument="table"
+            )
         sizes = {str(name): len(column) for name, column in table.items()}
         if len(set(sizes.values())) > 1:
             raise InputError(f"the columns of table differ in size: {sizes}.")
@@ -197,7 +202,20 @@ def _merge(
             "Set aggregate to what to take (mean, sum, min, max, median, first, last), or say with where which rows count."
         )
     starts = np.delete(np.arange(len(key)), again)
-    return key[order][starts], AGGREGATES[aggregate](values[order], starts), len(again)
+    with np.errstate(over="ignore", invalid="ignore"):
+        merged = AGGREGATES[aggregate](values[order], starts)
+    # Numbers that were there must not turn into what stands for "missing" or "unreachable".
+    lost = ~np.isfinite(merged) & np.logical_and.reduceat(values[order] > -np.inf, starts)
+    lost &= np.logical_and.reduceat(np.isfinite(values[order]), starts)
+    lost |= np.logical_or.reduceat(values[order] == -np.inf, starts)
+    if lost.any():
+        i, j = divmod(int(key[order][starts][np.argmax(lost)]), len(labels))
+        raise InputError(
+            f"{name}: the {aggregate} of the values from {labels[i]!r} to {labels[j]!r} is no number; rescale to ordinary "
+            "magnitudes.",
+            argument="value",
+        )
+    return key[order][starts], merged, len(again)
 
 
 def place_codes(source: Array, target: Array) -> tuple[Array, list[Any]]:

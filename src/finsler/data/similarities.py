@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 
 from finsler.data.frames import Labeled, labeled
 from finsler.data.labels import LabelIndex, frame_labels
-from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities, as_float_array
+from finsler.data.matrix import LARGEST, Array, Dissimilarities, as_dissimilarities, as_float_array
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 
@@ -188,6 +188,10 @@ def _check_counts(counts: Any, labels: Sequence[Any] | None) -> _Counts:
             f"counts must be finite and non-negative; from {name(i)} to {name(j)} it is {values[i, j]}. Use 0 where "
             "nothing was counted; `zeros` says what that means."
         )
+    largest, least = values.max(initial=0.0), np.min(values, where=values > 0, initial=np.inf)
+    if largest > LARGEST or least < 1 / LARGEST:
+        extreme = largest if largest > LARGEST else least
+        raise InputError(f"counts reach {extreme:g}; rescale to ordinary magnitudes.", argument="counts")
     return _Counts(values, name)
 
 

@@ -57,7 +57,7 @@ from finsler.data.readers.attributed import AttributedGraph
 from finsler.data.readers.columnar import Columns
 from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.data.readers.text import Text, is_number, number_share
-from finsler.errors import InputError, check_choice
+from finsler.errors import InputError, check_choice, shown
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")
 
@@ -193,7 +193,8 @@ def read_table(
             "header": header,
         }  # fmt: skip
         return _ready(text, Path(str(file)).name, kind, only_text)
-    long = kind in ("pairs", "edges") or source is not None or where is not None or value != "auto"
+    long = kind in ("pairs", "edges") or source is not None or where is not None
+    long = long or not isinstance(value, str) or value != "auto"
     found = "long" if long else kind
     if found == "auto":
         found = detect([cells for _, cells in text.head], text.n_rows, text.name)
@@ -341,9 +342,16 @@ def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]
 def parse_where(where: Any) -> Where:
     """Values that count by column, from a dict (``{"year": [2019, 2020]}``) or from text (``"year=2020"``)."""
     if where is not None and not isinstance(where, Mapping):
-        parts = [text.partition("=") for text in ([where] if isinstance(where, str) else where)]
-        if not all(name.strip() and mark for name, mark, _ in parts):
-            raise InputError(f"where must be like 'year=2020', got {where!r}.")
+        texts = (
+            [where]
+            if isinstance(where, str)
+            else list(where)
+            if isinstance(where, list | tuple | set)
+            else [None]
+        )
+        parts = [text.partition("=") for text in texts if isinstance(text, str)]
+        if len(parts) < len(texts) or not all(name.strip() and mark for name, mark, _ in parts):
+            raise InputError(f"where must be like 'year=2020', got {shown(where)}.", argument="where")
         where = {name.strip(): value.strip() for name, _, value in parts}
     several = (list, tuple, set)
     return {name: list(v) if isinstance(v, several) else [v] for name, v in (where or {}).items()}

@@ -53,7 +53,7 @@ def make_gyre(n_samples: int = 150, *, speed: float = 0.5, random_state: Any = 0
         raise InputError(
             f"must be in [0, 1), or boats could not go against the water; got {speed!r}.", argument="speed"
         )
-    u = check_random_state(random_state).uniform(size=(n * (1 + HELPERS), 2))
+    u = as_random_state(random_state).uniform(size=(n * (1 + HELPERS), 2))
     radius, angle = np.sqrt(u[:, 0]), 2 * np.pi * u[:, 1]
     points = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     current = speed * np.column_stack([-points[:, 1], points[:, 0]])

@@ -15,12 +15,12 @@ part, less a part linear in the direction of flight, which changes sign on the w
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._arguments import check_arguments, check_number
 from finsler.errors import InputError, check_count
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Wind: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[ArrayLike, ArrayLike]]
 
 EARTH_RADIUS = 6371.0088  # km, the mean radius of the Earth (IUGG)
+FASTEST = 1e9  # km/h: light's speed; beyond, squares say nothing
 AIRSPEED = 850.0  # km/h, cruise of an ordinary jet airliner
 JET_PEAK = 100.0  # km/h; the one tuned number: New York - Los Angeles is then an hour longer than the return
 JET_LATITUDE = 42.0  # degrees north, the axis of the jet
@@ -148,9 +149,9 @@ def make_flight_hours(
     array([[0.   , 4.003],
            [5.004, 0.   ]])
     """
+    check_arguments(make_flight_hours, locals())
     lat, lon = _check_positions(latitude, longitude)
-    if isinstance(airspeed, bool) or not isinstance(airspeed, Real) or not 0 < airspeed < np.inf:
-        raise InputError(f"airspeed must be a positive finite number of km/h; got {airspeed!r}.")
+    check_number("airspeed", airspeed, 0.0, FASTEST, open_ends=True)
     legs = check_count("legs", legs)
     wind = jet_wind if wind is None else wind
     if not callable(wind):

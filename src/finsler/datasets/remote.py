@@ -30,6 +30,7 @@ from scipy.io import netcdf_file
 from scipy.sparse import csr_array, load_npz
 from sklearn.utils import Bunch
 
+from finsler._arguments import check_arguments
 from finsler.datasets.flights import AIRSPEED, Wind, make_flight_hours
 from finsler.errors import InputError, MissingExtraError, check_choice
 
@@ -83,6 +84,7 @@ def fetch_file(name: str, *, cache_dir: Folder = None) -> Path:
     ``cache_dir`` is where downloads are kept, the user's cache by default. It is not used when the environment variable
     ``FINSLER_DATA`` names a folder, in which the file is then expected. A download that fails leaves nothing behind.
     """
+    check_arguments(fetch_file, locals())
     check_choice("name", name, FILES)
     folder = os.environ.get("FINSLER_DATA")
     if not folder:
@@ -133,6 +135,7 @@ def fetch_graph(name: str, *, cache_dir: Folder = None) -> Bunch:
         DESCR : str
             What the data are, and from where.
     """
+    check_arguments(fetch_graph, locals())
     key = str(name).lower().replace("_", "-")
     check_choice("name", key, GRAPHS)
     read, files, expected, about = GRAPHS[key]
@@ -313,6 +316,7 @@ def fetch_winds(month: str = "january", *, level: int = 200, cache_dir: Folder =
         ``wind(latitude, longitude) -> (east, north)`` in km/h, bilinear on a grid of 0.75 degrees that wraps
         around, as :func:`~finsler.datasets.make_flight_hours` takes it.
     """
+    check_arguments(fetch_winds, locals())
     check_choice("month", month, _MONTHS)
     path = fetch_file("eraint_uvz.nc", cache_dir=cache_dir)
     # maskandscale applies the scale, the offset and the missing values of the packed integers.
@@ -371,6 +375,7 @@ def fetch_flight_hours(
         DESCR : str
             What the data are, and from where.
     """
+    check_arguments(fetch_flight_hours, locals())
     codes = _airport_codes(region, n_airports)
     wind = fetch_winds(month, level=level, cache_dir=cache_dir)
     # Columns: id, name, city, country, IATA, ICAO, latitude, longitude, ...

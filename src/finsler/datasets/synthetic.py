@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
+from finsler._arguments import as_random_state, check_arguments, check_number
+from finsler._runtime import require_memory
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import graph_components, largest_component
 
@@ -94,8 +96,9 @@ def make_swiss_roll(
     >>> roll.points.shape, roll.full_points.shape, int(roll.boundary.sum())
     ((1675, 3), (2000, 3), 174)
     """
-    n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
-    u = check_random_state(random_state).uniform(size=(n, 2))
+    check_arguments(make_swiss_roll, locals())
+    n, alpha = _size("n_samples", n_samples), _check_alpha(alpha)
+    u = as_random_state(random_state).uniform(size=(n, 2))
     roll = _roll(u, alpha)
     about = f"Swiss roll with a drift of norm {alpha:g} along its length, {n} points"
     if not hole:
@@ -176,10 +179,10 @@ def make_sea(n_samples: int = 2000, *, nu: float = 2.0, alpha: float = 0.5, rand
     >>> sea.points.shape, round(float(np.linalg.norm(sea.current, axis=1).max()), 12)
     ((400, 2), 0.5)
     """
-    n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
-    if not np.isfinite(nu):
-        raise InputError(f"nu must be a finite number; got {nu!r}.")
-    points = SEA_SIDE * check_random_state(random_state).uniform(size=(n, 2))
+    check_arguments(make_sea, locals())
+    n, alpha = _size("n_samples", n_samples), _check_alpha(alpha)
+    nu = check_number("nu", nu, -1e9, 1e9) or 0.0
+    points = SEA_SIDE * as_random_state(random_state).uniform(size=(n, 2))
     a, b = nu * points.T
     free = np.column_stack([np.sin(a) + np.cos(b), np.cos(a) - np.sin(b)])
     scale = _scale_to(alpha, free)
@@ -222,8 +225,9 @@ def make_river(n_samples: int = 1000, *, alpha: float = 0.2, random_state: Any =
     >>> bool((river.current[:, 0] >= 0).all()), bool((river.current[:, 1] == 0).all())
     (True, True)
     """
-    n, alpha = check_count("n_samples", n_samples), _check_alpha(alpha)
-    points = check_random_state(random_state).uniform(size=(n, 2)) * (RIVER_LENGTH, RIVER_WIDTH)
+    check_arguments(make_river, locals())
+    n, alpha = _size("n_samples", n_samples), _check_alpha(alpha)
+    points = as_random_state(random_state).uniform(size=(n, 2)) * (RIVER_LENGTH, RIVER_WIDTH)
     free = np.column_stack([1 - np.abs(2 * points[:, 1] / RIVER_WIDTH - 1), np.zeros(n)])
     about = f"River {RIVER_LENGTH:g} x {RIVER_WIDTH:g} with a current up to {alpha:g}, {n} points.\n"
     return Bunch(points=points, current=_scale_to(alpha, free) * free, alpha=alpha, DESCR=about)
@@ -262,7 +266,11 @@ def make_binary_tree(depth: int = 7) -> Bunch:
     >>> shortest_path(tree.graph)[:, 0]
     array([0. , 1.5, 1.5, 3. , 3. , 3. , 3. ])
     """
-    height = check_count("depth", depth, least=0)
+    check_arguments(make_binary_tree, locals())
+    height = check_count("depth", depth, 0, 30)
+    require_memory(
+        60.0 * 4.0**height, f"A tree of depth {height}", "All pairs of a level are joined; take a lower one."
+    )
     n = 2 ** (height + 1) - 1
     node = np.arange(n, dtype=np.int32)
     level = np.repeat(np.arange(height + 1), 2 ** np.arange(height + 1))
@@ -328,13 +336,14 @@ def make_city(
     >>> city.graph.shape[0] == len(city.points), bool(len(city.points) > 380)
     (True, True)
     """
-    check_count("n", n, least=4)
+    check_arguments(make_city, locals())
+    _size("n", n, 4, 40.0)
     shares = {"one_way": one_way, "closed": closed, "closed_uphill": closed_uphill, "slope": slope}
     for name, value in shares.items():
         if not 0 <= value <= 1 or (name != "one_way" and value == 1):
             most = "1" if name == "one_way" else "less than 1"
             raise InputError(f"must be a number from 0 to {most}, got {value!r}.", argument=name)
-    rng = check_random_state(random_state)
+    rng = as_random_state(random_state)
     side = max(2, round(float(n) ** 0.5))
     node = np.arange(side * side, dtype=np.int32).reshape(side, side)  # [column, row]: row counts uphill
     tails, heads, lengths = [], [], []
@@ -394,9 +403,10 @@ def make_exact_randers(
     >>> data.points.round(2).tolist(), data.distances.round(2).tolist()
     ([[1.76], [0.4]], [[0.0, 0.68], [2.05, 0.0]])
     """
-    n, m = check_count("n_samples", n_samples), check_count("n_components", n_components)
+    check_arguments(make_exact_randers, locals())
+    n, m = _size("n_samples", n_samples), check_count("n_components", n_components)
     alpha = _check_alpha(alpha)
-    points = check_random_state(random_state).normal(size=(n, m))
+    points = as_random_state(random_state).normal(size=(n, m))
     up = points[:, -1]
     distances = cdist(points, points) + alpha * (up[None, :] - up[:, None])
     about = f"Exact Randers distances, alpha = {alpha:g}, of {n} normal points in dimension {m}.\n"
@@ -413,6 +423,14 @@ def _check_alpha(alpha: Any) -> float:
     if not 0 <= alpha < 1:  # catches NaN too
         raise InputError(
             f"alpha must be in [0, 1), or some paths would have a negative length; got {alpha!r}. "
-            "0 is the symmetric case."
+            "0 is the symmetric case.",
+            argument="alpha",
         )
     return float(alpha)
+
+
+def _size(name: str, value: Any, least: int = 1, numbers: float = 20.0) -> int:
+    """Number of points that was asked for, if that many fit in memory; `numbers` are kept for each."""
+    n = check_count(name, value, least)
+    require_memory(8 * numbers * n, f"Data of {name}={n:,}", "Ask for fewer.")
+    return n

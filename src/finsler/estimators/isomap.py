@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from finsler._arguments import check_arguments
 from finsler.data.fields import randers_field
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
@@ -175,10 +176,13 @@ class FinslerIsomap(MapEstimator):
         weights : array-like of shape (n, n), optional
             Weight of each ordered pair; all 1 by default.
         """
+        self._check_parameters()
+        check_arguments(FinslerIsomap.fit, locals())
         if self.unreachable not in ("raise", "largest"):
             raise InputError(
                 f"unreachable must be 'raise' or 'largest' here, got {self.unreachable!r}: pieces without a way between "
-                "them have no common frame."
+                "them have no common frame.",
+                argument="unreachable",
             )
         X = labeled(X)
         points = self._checked(X, dtype=np.float64, ensure_min_samples=2)

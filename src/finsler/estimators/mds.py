@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from finsler._arguments import check_arguments, named
 from finsler.data.frames import Labeled, labeled
 from finsler.data.labels import check_columns, point_labels
 from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_float_array
@@ -50,13 +51,18 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _checked(self, X: Any, **options: Any) -> Any:
         """Validate ``X`` as scikit-learn does; what it refuses is an error of the input."""
         try:
-            return validate_data(self, X.checkable if isinstance(X, Labeled) else X, **options)
+            with np.errstate(
+                invalid="ignore"
+            ):  # scikit-learn sums all entries to find those that are not finite
+                return validate_data(self, X.checkable if isinstance(X, Labeled) else X, **options)
         except InputError:
             raise
-        except TypeError as error:
-            raise InputTypeError(str(error)) from error
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise named(error, "X") from error
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters of kinds that have no meaning, before anything is looked at."""
+        check_arguments(type(self).__init__, self.get_params(deep=False))
 
     def _solve(self, data: Dissimilarities | Backend) -> None:
         """Embed ``data`` and set ``result_``, ``embedding_`` and the other fitted attributes."""
@@ -163,8 +169,9 @@ class FinslerMDS(MapEstimator):
         Progress line on stderr: "auto" shows one on a terminal once two seconds have passed.
     memory_budget : int or str, optional
         Bytes, as a number or as in "2GB", that the solver may allocate beside the data; by default most of what is free. A
-        matrix whose working copies need more is read in panels, one pass an iteration, with the same result;
-        memory-mapped files so need not fit in memory.
+        matrix whose working copies need more is read in panels, one pass an iteration; memory-mapped files so need not fit
+        in memory. The result is then not the same to the last digit: sums run in another order, and data with weights or
+        gaps may start from landmarks; the stress that is reached is within about 2 % of that in memory.
 
     Attributes
     ----------
@@ -318,7 +325,8 @@ class FinslerMDS(MapEstimator):
         weights : array-like of shape (n, n), optional
             Weight of each ordered pair; all 1 by default. A path or a Dask array as well.
         """
-        X, weights = labeled(opened(X)), opened(weights)
+        self._check_parameters()
+        X, weights = labeled(opened(X, "X")), opened(weights, "weights")
         backend = self._backend(X, weights)
         self._solve(self._dissimilarities(X, weights) if backend is None else backend)
         return self

@@ -13,7 +13,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from finsler._arguments import as_generator, check_argument, check_arguments
+from finsler.errors import InputError
 from finsler.geometry.heights import heights_of_rows, solve_heights
 from finsler.geometry.noise import noise_level
 from finsler.geometry.pairs import (
@@ -38,7 +41,9 @@ FEWEST_ROWS = 4  # so that heights can be fitted to half of the rows and tried o
 Shown = Array | Callable[[Any, slice], Array]
 
 
-def asymmetry_shown(D: Any, weights: Any, shown: Shown, *, rows: Any = None) -> AsymmetryShown:
+def asymmetry_shown(
+    D: ArrayLike, weights: ArrayLike | None, shown: Shown, *, rows: ArrayLike | None = None
+) -> AsymmetryShown:
     """Share of the skew part that a map shows, ``1 - sum c (A - a)^2 / sum c A^2``, with c as in `finsler.geometry.heights`.
 
     `shown` are heights ``X @ omega`` of the map, which shows ``a_ij = h_j - h_i``; or the distances of any model, whose
@@ -46,10 +51,25 @@ def asymmetry_shown(D: Any, weights: Any, shown: Shown, *, rows: Any = None) -> 
     only the pairs from and to these points are looked at; `available` is then found by heights of half of them tried on
     the other half.
     """
+    check_arguments(asymmetry_shown, locals())
     pairs = Pairs.of(D, weights)
+    n = pairs.n_points
     if not callable(shown):
+        check_argument("shown", shown, "ArrayLike")
         shown = np.asarray(shown, dtype=float)
-    return shown_by(pairs if rows is None else pairs.rows(np.asarray(rows)), shown)
+        if shown.shape not in ((n,), (n, n)):
+            raise InputError(
+                f"shown must hold a height per point, or a distance per pair, of {n} points; got shape {shown.shape}.",
+                argument="shown",
+            )
+    if rows is None:
+        return shown_by(pairs, shown)
+    points = np.asarray(rows)
+    if points.ndim != 1 or points.dtype.kind not in "iu" or not ((points >= 0) & (points < n)).all():
+        raise InputError(f"rows must be a list of numbers of points, from 0 to {n - 1}.", argument="rows")
+    if not len(points):
+        raise InputError("rows is empty; None looks at all points.", argument="rows")
+    return shown_by(pairs.rows(points), shown)
 
 
 def shown_by(data: Pairs | Rows, shown: Shown) -> AsymmetryShown:
@@ -131,7 +151,7 @@ class Triangles(NamedTuple):
 
 def triangles(pairs: Pairs, most: int, random_state: int) -> Triangles:
     """Look for shorter detours in all ordered triples if there are no more than ``most``, else in so many of them."""
-    n, rng, chunk = pairs.n_points, np.random.default_rng(random_state), 1_000_000
+    n, rng, chunk = pairs.n_points, as_generator(random_state), 1_000_000
     triples = n * (n - 1) * (n - 2)
     tolerance = 1 + max(TRIANGLE_TOLERANCE, 4 * rounding(pairs))
     checked = violated = 0

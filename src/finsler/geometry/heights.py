@@ -26,7 +26,8 @@ from scipy import sparse
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from finsler.errors import InputError, InputTypeError
+from finsler._arguments import check_arguments
+from finsler.errors import InputError, InputTypeError, check_count
 from finsler.geometry.components import graph_components, matrix_components
 from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
 
@@ -35,12 +36,13 @@ DENSE = 0.25  # share of the pairs known both ways from which their weights are 
 SOLVED, SILENT = 1e-14, 1e3
 
 
-def gradient_heights(D: Any, weights: Any = None, *, n_jobs: int | None = None) -> Array:
+def gradient_heights(D: ArrayLike, weights: ArrayLike | None = None, *, n_jobs: int | None = None) -> Array:
     """Heights whose differences h_j - h_i come nearest to the skew part (D_ij - D_ji) / 2 (HodgeRank).
 
     The arrays are checked ones, see `finsler.geometry.pairs`. Heights have the mean 0 on each connected component of the
     pairs known both ways; they do not depend on `n_jobs`.
     """
+    check_arguments(gradient_heights, locals())
     pairs = Pairs.of(D, weights, n_jobs)
     return solve_heights(pairs, survey(pairs))
 
@@ -94,7 +96,9 @@ def heights_of_pairs(
 ) -> Array:
     """Heights with the least ``sum c (h_j - h_i - A)^2 + ridge sum h^2`` over a list of pairs i, j."""
     there = sparse.csr_array((weights, (i, j)), shape=(n, n))
-    flow = np.bincount(j, weights * skew, n) - np.bincount(i, weights * skew, n)
+    flow = np.zeros(n)  # numpy counts no pairs at all in integers
+    flow += np.bincount(j, weights * skew, n)
+    flow -= np.bincount(i, weights * skew, n)
     return solve_laplacian(there + there.T, flow, ridge=ridge, tol=tol)
 
 
@@ -184,6 +188,7 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
     >>> maxima.tolist(), minima.tolist()
     ([4, 1], [0, 2])
     """
+    check_arguments(local_extrema, locals())
     values = np.asarray(height, dtype=float)
     if values.ndim != 1:
         raise InputError(f"height must hold one number per point, got shape {values.shape}.")
@@ -191,10 +196,14 @@ def local_extrema(height: ArrayLike, graph: Any, *, hops: int = 1) -> Extrema:
     if not issparse(graph):
         raise InputTypeError(f"graph must be a scipy sparse array, got {type(graph).__name__}.")
     if graph.shape != (n, n):
-        raise InputError(f"graph must have a row and a column for each of the {n} points, got {graph.shape}.")
-    if hops < 1:
-        raise InputError(f"hops must be at least 1, got {hops}.")
-    rows, columns = _neighbors(graph, ~np.isnan(values), hops)
+        raise InputError(
+            f"graph must have a row and a column for each of the {n} points of height, got {graph.shape}.",
+            argument="graph",
+        )
+    check_count("hops", hops)
+    rows, columns = _neighbors(
+        graph, ~np.isnan(values), min(hops, n)
+    )  # no way between different points is longer
     level = values[rows] == values[columns]
     flat = coo_array((np.ones(level.sum()), (rows[level], columns[level])), shape=(n, n))
     plateau = graph_components(flat)

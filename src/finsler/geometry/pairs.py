@@ -118,6 +118,12 @@ class SampledScores:
         )
 
 
+def _numbers(values: Any) -> Array:
+    """Array of numbers, as it is if it holds any; text such as "1.5" is read."""
+    array = np.asarray(values)
+    return array if array.dtype.kind in "biuf" else array.astype(float)
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """All pairs of checked data. `unit`, a power of 2, brings their weights to about 1."""
@@ -130,7 +136,7 @@ class Pairs:
     @classmethod
     def of(cls, D: Any, weights: Any = None, n_jobs: int | None = None) -> Pairs:
         """Read arrays."""
-        D, W = np.asarray(D), None if weights is None else np.asarray(weights)
+        D, W = _numbers(D), None if weights is None else _numbers(weights)
         if D.ndim != 2 or D.shape[0] != D.shape[1] or (W is not None and W.shape != D.shape):
             raise InputError(
                 f"D must be square and weights of its shape; got {D.shape}, {np.shape(weights)}."
@@ -302,14 +308,17 @@ def _look_at(rows: Rows, inner: NDArray[np.bool_], chance: float, rng: np.random
             i, j, d, e = int(rows.sources[s]), there.start + int(t), float(ahead[s, t]), float(back[s, t])
             widest = (i, j, d, e) if d > e else (j, i, e, d)
         keep = (ahead > 0) & (back > 0)
-        ratio = np.divide(ahead, back, out=np.ones_like(c), where=keep)
-        top = max(float(ratio.max()), 1 / float(ratio.min())) if keep.any() else 0.0
+        larger, smaller = np.maximum(ahead, back), np.minimum(ahead, back)
+        with np.errstate(over="ignore"):  # beside subnormal numbers
+            ratio = np.divide(larger, smaller, out=np.ones_like(c), where=keep)
+        ratio = np.minimum(ratio, np.finfo(float).max)
+        top = float(ratio.max()) if keep.any() else 0.0
         least = 1.0 if rows.weights is None else c.min(where=both, initial=np.inf)
         extremes = np.minimum(extremes, [least, -c.max(), -top])
         keep &= ~inner[there] | (np.arange(there.start, there.stop) > rows.sources[:, None])
         if chance < 1:
             keep &= rng.random(keep.shape, dtype=np.float32) < chance
-        ratios.append(np.maximum(ratio[keep], 1 / ratio[keep]))
+        ratios.append(ratio[keep])
     return counts, sums, extremes, np.concatenate(ratios), widest
 
 

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler.errors import InputError
+from finsler._arguments import check_arguments
+from finsler.errors import InputError, check_count
 from finsler.geometry.swirl import arc_cost, skew_part, swirl_matrix
 
 Array = NDArray[np.floating[Any]]
@@ -41,6 +42,8 @@ def drift_vector(drift: float | ArrayLike, n_components: int, *, below_one: bool
     Raises ``ValueError`` unless its norm is below 1, without which going down could cost nothing. (Beside a swirl it is the
     drift at one place, the origin, and may be anything: pass ``below_one=False``.)
     """
+    check_arguments(drift_vector, locals())
+    check_count("n_components", n_components)
     omega = np.array(drift, dtype=float)
     if omega.ndim == 0:
         omega = np.append(np.zeros(n_components - 1), omega)
@@ -92,6 +95,7 @@ def randers_distances(
     array([[0.    , 1.6142],
            [1.2142, 0.    ]])
     """
+    check_arguments(randers_distances, locals())
     X = _points(X, "X")
     Y = X if Y is None else _points(Y, "Y")
     m = X.shape[1]
@@ -150,27 +154,63 @@ def randers_norm(u: ArrayLike, M: ArrayLike | None = None, omega: ArrayLike | No
     >>> randers_norm([3.0, 4.0], omega=[0.0, 0.5])
     array(7.)
     """
-    u = np.asarray(u, dtype=float)
+    check_arguments(randers_norm, locals())
+    u = _vectors(u, "u")
+    m = u.shape[-1]
     if M is None:
         length = np.sqrt(np.einsum("...i,...i->...", u, u))
     else:
-        length = np.sqrt(np.einsum("...i,...ij,...j->...", u, np.asarray(M, dtype=float), u))
+        metric = np.asarray(M, dtype=float)
+        if metric.shape[-2:] != (m, m):
+            raise InputError(f"M must end in shape ({m}, {m}) to match u, got {metric.shape}.", argument="M")
+        _require_broadcast("M", metric.shape[:-2], u.shape[:-1])
+        length = np.sqrt(np.einsum("...i,...ij,...j->...", u, metric, u))
     if omega is not None:
-        length = length + np.einsum("...i,...i->...", np.asarray(omega, dtype=float), u)
+        drift = _vectors(omega, "omega")
+        if drift.shape[-1] != m:
+            raise InputError(
+                f"omega must end in shape ({m},) to match u, got {drift.shape}.", argument="omega"
+            )
+        _require_broadcast("omega", drift.shape[:-1], np.shape(length))
+        length = length + np.einsum("...i,...i->...", drift, u)
     return np.asarray(length)
+
+
+def _vectors(values: ArrayLike, name: str) -> Array:
+    """Vectors along the last axis, at least one number each."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InputError(
+            f"{name} must hold vectors along its last axis, got shape {array.shape}.", argument=name
+        )
+    return array
+
+
+def _require_broadcast(name: str, shape: tuple[int, ...], others: tuple[int, ...]) -> None:
+    try:
+        np.broadcast_shapes(shape, others)
+    except ValueError:
+        raise InputError(
+            f"{name} must have the leading shape {others} or one that broadcasts to it, got {shape}.",
+            argument=name,
+        ) from None
 
 
 def check_randers(M: ArrayLike | None, omega: ArrayLike) -> None:
     """Raise ``ValueError`` unless every ``(M, omega)`` is a metric: M positive definite, ``omega' M^-1 omega < 1``."""
-    omega = np.atleast_2d(np.asarray(omega, dtype=float))
+    check_arguments(check_randers, locals())
+    omega = np.atleast_2d(_vectors(omega, "omega"))
     omega = omega.reshape(-1, omega.shape[-1])
     if not np.isfinite(omega).all():
-        raise InputError(f"omega is not finite at point {np.flatnonzero(~np.isfinite(omega).all(1))[0]}.")
+        point = np.flatnonzero(~np.isfinite(omega).all(1))[0]
+        raise InputError(f"omega is not finite at point {point}.", argument="omega")
     if M is None:
         squared = np.einsum("ij,ij->i", omega, omega)
     else:
-        dual = np.linalg.solve(_metrics(M, omega.shape[-1]), omega[..., None])[..., 0]
-        squared = np.einsum("ij,ij->i", omega, dual)
+        metric = _metrics(M, omega.shape[-1])
+        _require_broadcast("M", metric.shape[:-2], omega.shape[:1])
+        dual = np.linalg.solve(metric, omega[..., None])[..., 0]
+        squared = np.einsum("...j,...j->...", omega, dual).reshape(-1)
     bad = np.flatnonzero(~(squared < 1))
     if bad.size:
         worst = bad[np.argmax(squared[bad])]
@@ -234,10 +274,11 @@ def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Arr
     >>> randers_norm([[1.0, 0.0], [-1.0, 0.0]], M_v, omega_v).round(12)
     array([0.66666667, 2.        ])
     """
-    v = np.asarray(v, dtype=float)
+    check_arguments(zermelo_metric, locals())
+    v = _vectors(v, "v")
     m = v.shape[-1]
     if not np.isfinite(v).all():
-        raise InputError("The current v is not finite.")
+        raise InputError("The current v is not finite.", argument="v")
     metric = np.broadcast_to(np.eye(m), (*v.shape[:-1], m, m)) if M is None else _metrics(M, m, v.shape[:-1])
     covector = np.einsum("...ij,...j->...i", metric, v)
     squared = np.einsum("...i,...i->...", covector, v)
@@ -248,7 +289,8 @@ def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Arr
         raise InputError(
             f"The current is as strong as the boat or stronger at {bad.size} of {flat.size} points (speed "
             f"{np.sqrt(flat[worst]):.4g} at point {worst}; it must stay below 1): from there no way leads upstream. "
-            "Give the current in units of the boat's speed, or scale it down."
+            "Give the current in units of the boat's speed, or scale it down.",
+            argument="current",
         )
     slack = (1 - squared)[..., None, None]
     outer = covector[..., :, None] * covector[..., None, :]
@@ -257,18 +299,35 @@ def zermelo_metric(v: ArrayLike, M: ArrayLike | None = None) -> tuple[Array, Arr
 
 def _points(X: ArrayLike, name: str) -> Array:
     X = np.asarray(X, dtype=float)
-    if X.ndim != 2:
-        raise InputError(f"{name} must be a 2-D array of points, one per row, got {X.ndim} dimension(s).")
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise InputError(
+            f"{name} must be a 2-D array of points, one per row, got {X.ndim} dimension(s), shape {X.shape}.",
+            argument=name,
+        )
     return X
 
 
 def _metrics(M: ArrayLike, m: int, leading: tuple[int, ...] | None = None) -> Array:
     metric = np.asarray(M, dtype=float)
     if metric.shape[-2:] != (m, m):
-        raise InputError(f"M must end in shape ({m}, {m}) to match the vectors, got {metric.shape}.")
-    if not np.allclose(metric, np.swapaxes(metric, -1, -2)) or not (np.linalg.eigvalsh(metric) > 0).all():
-        raise InputError("M must be symmetric and positive definite at every point.")
-    return metric if leading is None else np.broadcast_to(metric, (*leading, m, m))
+        raise InputError(
+            f"M must end in shape ({m}, {m}) to match the vectors of omega or v, got {metric.shape}.",
+            argument="M",
+        )
+    if not np.isfinite(metric).all():
+        raise InputError("M is not finite at every point.", argument="M")
+    # In units of the largest entry, so that the tolerance below is relative.
+    unit = np.abs(metric).max(initial=0.0)
+    scaled = metric / unit if unit > 0 else metric
+    if not np.allclose(scaled, np.swapaxes(scaled, -1, -2)) or not (np.linalg.eigvalsh(scaled) > 0).all():
+        raise InputError("M must be symmetric and positive definite at every point.", argument="M")
+    if leading is None:
+        return metric
+    if metric.shape[:-2] not in ((), leading):
+        raise InputError(
+            f"M must have shape ({m}, {m}), or one per vector; got {metric.shape}.", argument="M"
+        )
+    return np.broadcast_to(metric, (*leading, m, m))
 
 
 def _quotients(numerator: Array, denominator: Array) -> Array:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler._arguments import check_arguments
 from finsler._runtime import map_blocks
 from finsler.errors import InputError
 from finsler.geometry.randers import Array, drift_vector, randers_distance_blocks
@@ -25,10 +26,16 @@ from finsler.kernels.swirl import ordered_stress as turning_stress
 
 def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
     X, D, weights = np.asarray(X, dtype=float), _floats(D), None if weights is None else _floats(weights)
-    if X.ndim != 2 or D.shape != (len(X), len(X)):
-        raise InputError(f"X of shape {X.shape} needs D of shape ({len(X)}, {len(X)}), got {D.shape}.")
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise InputError(f"X must be a 2-D array, a row per point, got shape {X.shape}.", argument="X")
+    if D.shape != (len(X), len(X)):
+        raise InputError(
+            f"X of shape {X.shape} needs D of shape ({len(X)}, {len(X)}), got {D.shape}.", argument="D"
+        )
     if weights is not None and weights.shape != D.shape:
-        raise InputError(f"weights must have the shape of D, {D.shape}, got {weights.shape}.")
+        raise InputError(
+            f"weights must have the shape of D, {D.shape}, got {weights.shape}.", argument="weights"
+        )
     return X, D, weights
 
 
@@ -75,6 +82,7 @@ def raw_stress(
     swirl: float | ArrayLike | None = None, geodesic: bool = False, n_jobs: int | None = None,
 ) -> float:  # fmt: skip
     """Raw stress of the map ``X``, the sum above; `drift`, `swirl` and `geodesic` as in ``randers_distances``."""
+    check_arguments(raw_stress, locals())
     return float(_leaving_and_arriving(X, D, weights, drift, swirl, geodesic, n_jobs)[0].sum())
 
 
@@ -89,6 +97,8 @@ def normalized_stress(
     >>> normalized_stress([[0.0], [1.0]], [[0.0, 2.0], [1.0, 0.0]], drift=0.5).__round__(4)
     0.3162
     """
+    check_arguments(normalized_stress, locals())
+    X, D, weights = _arrays(X, D, weights)
     total = total_square(D, weights)
     raw = raw_stress(X, D, weights, drift=drift, swirl=swirl, geodesic=geodesic)
     return float(np.sqrt(raw / total)) if total > 0 else 0.0

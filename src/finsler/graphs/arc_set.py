@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler.errors import InputError
+from finsler._arguments import named
+from finsler.errors import InputError, check_count
 from finsler.graphs.digraph import Digraph, as_digraph
 
 Integers = NDArray[np.integer[Any]]
@@ -51,6 +52,8 @@ def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
     It takes what `finsler.graphs.digraph.as_digraph` does; but an integer array of shape (E, 2) lists arcs between nodes
     0..n_nodes-1, some of which may have none; the last is by default the largest number in it.
     """
+    if n_nodes is not None:
+        check_count("n_nodes", n_nodes)
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu":
         n = int(graph.max(initial=-1)) + 1 if n_nodes is None else int(n_nodes)
         arcs = check_arcs(graph, n)
@@ -58,7 +61,9 @@ def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
         digraph = graph if isinstance(graph, Digraph) else as_digraph(graph, weight=None)
         n = digraph.n_nodes
         if n_nodes is not None and n_nodes != n:
-            raise InputError(f"n_nodes={n_nodes}, but the graph has {n} nodes; leave n_nodes out.")
+            raise InputError(
+                f"n_nodes={n_nodes}, but the graph has {n} nodes; leave n_nodes out.", argument="n_nodes"
+            )
         matrix = digraph.matrix.tocoo()
         arcs = np.column_stack([matrix.row, matrix.col]).astype(np.int64)
     keys = np.unique(arc_keys(arcs[arcs[:, 0] != arcs[:, 1]], n))
@@ -69,16 +74,21 @@ def simple_arcs(graph: Any, n_nodes: int | None = None) -> tuple[Integers, int]:
 
 def check_arcs(arcs: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
     """Arcs as an integer array of shape (E, 2), refused unless they join nodes 0..n_nodes-1."""
-    pairs = np.asarray(arcs)
+    try:
+        pairs = np.asarray(arcs)
+    except ValueError as error:  # rows of different lengths
+        raise named(error, "arcs") from error
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
         raise InputError(
             f"arcs must be a non-empty integer array of shape (E, 2), from and to; found shape {pairs.shape}, "
             f"dtype {pairs.dtype}."
         )
+    check_count("n_nodes", n_nodes)
     outside = np.flatnonzero((pairs.min(axis=1) < 0) | (pairs.max(axis=1) >= n_nodes))
     if outside.size:
         raise InputError(
             f"arcs must join nodes 0..{n_nodes - 1}; arc {outside[0]} joins {pairs[outside[0]].tolist()} "
-            f"({outside.size} of {len(pairs)} are outside)."
+            f"({outside.size} of {len(pairs)} are outside). Are there as many nodes (n_nodes), or points?",
+            argument="arcs",
         )
     return pairs.astype(np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 from finsler.data.columns import FLOWS, LENGTHS, canonical, choose_columns
 from finsler.data.frames import labeled, long_columns
 from finsler.data.labels import LabelIndex, point_labels
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, shown
 
 
 class Arcs(NamedTuple):
@@ -259,5 +259,7 @@ def check_names(labels: Iterable[Hashable] | None, n_nodes: int | None = None) -
 
 def refuse_name(weight: Any, what: str) -> None:
     """Refuse the name of an attribute or column where there are none."""
-    if weight is not None and weight != "auto":
-        raise InputError(f"weight={weight!r} names an attribute or a column, and {what} has none.")
+    if weight is not None and (not isinstance(weight, str) or weight != "auto"):
+        raise InputError(
+            f"weight={shown(weight)} names an attribute or a column, and {what} has none.", argument="weight"
+        )

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from finsler._arguments import check_arguments
 from finsler._runtime import require_memory
 from finsler.data.frames import is_data_array, narwhals_frame
 from finsler.data.labels import LabelIndex
@@ -138,6 +139,7 @@ class Digraph:
 
     def scaled(self, factor: float) -> Digraph:
         """Give the graph with all lengths multiplied by a positive number."""
+        check_arguments(Digraph.scaled, locals())
         old = self.matrix
         return replace(self, matrix=csr_array((old.data * factor, old.indices, old.indptr), shape=old.shape))
 
@@ -151,6 +153,7 @@ class Digraph:
         >>> as_digraph([("a", "b"), ("b", "c"), ("c", "a")]).subgraph([2, 0]).labels
         ['c', 'a']
         """
+        check_arguments(Digraph.subgraph, locals())
         kept = np.asarray(indices)
         if kept.dtype == bool and kept.shape == (self.n_nodes,):
             kept = np.flatnonzero(kept)
@@ -189,6 +192,7 @@ def largest_component(graph: Digraph, connection: str = "strong") -> Digraph:
     >>> largest_component(as_digraph([("a", "b"), ("b", "a"), ("b", "c")]))
     Digraph: 2 nodes, 2 arcs, unweighted, 1 node left out
     """
+    check_arguments(largest_component, locals())
     check_choice("connection", connection, ("strong", "weak"))
     kept = components.largest_component(components.graph_components(graph.matrix, connection))
     return graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
@@ -252,6 +256,7 @@ def as_digraph(
     array([[ 0., 25.],
            [40.,  0.]])
     """
+    check_arguments(as_digraph, locals())
     check_choice("kind", kind, ("auto", "arcs", "adjacency"))
     as_it_is = isinstance(weight, str) and weight == "auto" and directed is not False
     if isinstance(graph, Digraph) and as_it_is and labels is source is target is None:

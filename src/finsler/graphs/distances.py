@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from sklearn.utils import check_random_state
 
+from finsler._arguments import as_random_state, check_arguments
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import Provenance
@@ -88,6 +88,7 @@ def graph_distances(
     >>> data.labels, data.matrix[0].tolist()
     (['a', 'b', 'c'], [0.0, 2.0, 3.0])
     """
+    check_arguments(graph_distances, locals())
     check_choice("unreachable", unreachable, POLICIES)
     check_choice("connection", connection, ("strong", "weak"))
     check_choice("weighting", weighting, tuple(WEIGHTINGS))
@@ -146,6 +147,8 @@ def weigh(data: Dissimilarities, power: float) -> NDArray[Any] | None:
 
 def _positions(digraph: Digraph, nodes: Sequence[Any]) -> NDArray[np.int64]:
     found = digraph.index.positions(nodes, "nodes")
+    if not len(found):
+        raise InputError("nodes is empty; None maps all of them.", argument="nodes")
     if len(np.unique(found)) < len(found):
         raise InputError("must name each node once; some are repeated.", argument="nodes")
     return found
@@ -182,7 +185,7 @@ def sample_rows(
         raise InputError("exclude leaves no node to draw: every node is excluded.", argument="exclude")
     k = min(check_count("n_sources", n_sources), len(candidates))
     require_memory(12.0 * k * n, f"{k} rows of {n:,} nodes", "Use fewer n_sources.")
-    sources = np.sort(check_random_state(random_state).choice(candidates, k, replace=False))
+    sources = np.sort(as_random_state(random_state).choice(candidates, k, replace=False))
     options: dict[str, Any] = {"method": "bfs" if hops else "auto", "dtype": np.float32}
     options.update(n_jobs=n_jobs, verbose=verbose)
     ahead = shortest_paths(graph, sources, **options)

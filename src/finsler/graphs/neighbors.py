@@ -23,6 +23,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
+from finsler._arguments import check_arguments
 from finsler.data.fields import RandersField, as_points, randers_field
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
@@ -67,6 +68,7 @@ def neighborhood_graph(
     >>> neighborhood_graph([[0.0], [1.0], [3.0], [3.0]], n_neighbors=1).nnz
     4
     """
+    check_arguments(neighborhood_graph, locals(), besides=("points",))
     X = as_points(points)
     n = len(X)
     if graph is None:
@@ -212,6 +214,7 @@ def geodesic_distances(
     >>> data.matrix[[0, 3], [3, 0]].round(12)
     array([2., 6.])
     """
+    check_arguments(geodesic_distances, locals(), besides=("points",))
     points = labeled(points)
     X = as_points(points)
     field = randers_field(points, drift=drift, current=current, metric=metric, zermelo=zermelo)
@@ -289,7 +292,7 @@ def _search(
     """Rows of ``new`` and the rows of X near them; without ``new``, of X and the others near them."""
     if radius is not None:
         if not radius > 0:
-            raise InputError(f"radius must be positive, got {radius!r}.")
+            raise InputError(f"radius must be positive, got {radius!r}.", argument="radius")
         near = NearestNeighbors(radius=radius).fit(X).radius_neighbors(new, return_distance=False)
         count = np.array([len(row) for row in near], dtype=np.intp)
         columns = np.concatenate([*near, np.empty(0, np.intp)]).astype(np.intp)
@@ -297,7 +300,8 @@ def _search(
     check_count("n_neighbors", n_neighbors)
     if new is None and n_neighbors >= len(X):
         raise InputError(
-            f"n_neighbors={n_neighbors} needs more points than that: n_samples = {len(X)}. Use at most {len(X) - 1}."
+            f"n_neighbors={n_neighbors} needs more points than that: n_samples = {len(X)}. Use at most {len(X) - 1}.",
+            argument="n_neighbors",
         )
     near = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(new, return_distance=False)
     return np.repeat(np.arange(len(near)), n_neighbors), near.ravel()

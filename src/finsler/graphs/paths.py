@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from finsler._arguments import check_arguments
 from finsler._io import write_atomically
 from finsler._runtime import (
     Progress,
@@ -96,6 +97,7 @@ def shortest_paths(
     >>> shortest_paths(arcs, sources=[0], method="bfs")
     array([[ 0.,  1.,  2., inf]])
     """
+    check_arguments(shortest_paths, locals())
     check_choice("method", method, ("auto", "dijkstra", "bfs"))
     if not limit >= 0:
         raise InputError(f"limit must be zero or more, got {limit!r}.", argument="limit")
@@ -371,6 +373,7 @@ def dask_shortest_paths(
     >>> dask_shortest_paths(arcs, [1], reverse=True).compute()
     array([[1.5, 0. , inf]])
     """
+    check_arguments(dask_shortest_paths, locals())
     dask = import_dask()
     arcs = arcs_of(graph, reverse=reverse, check_lengths=method != "bfs")
     # No path is followed from no source: this only checks the other arguments, here and not on a worker.

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from finsler._arguments import as_random_state, check_arguments
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.data.matrix import LARGEST
 from finsler.data.provenance import Provenance
@@ -112,6 +112,7 @@ def pivot_distances(
            [2., 3., 0., 1.],
            [1., 2., 3., 0.]])
     """
+    check_arguments(pivot_distances, locals())
     graph = as_digraph(graph)
     n = graph.n_nodes
     h = min(check_count("n_pivots", n_pivots), n)
@@ -121,7 +122,7 @@ def pivot_distances(
         f"Distances between {n:,} nodes and {h} pivots",
         "Use fewer pivots.",
     )
-    rng = check_random_state(random_state)
+    rng = as_random_state(random_state)
     measure, kind, far = (_hops, np.uint16, float(FAR_HOPS)) if hops else (_lengths, np.float32, float(FAR))
     progress = Progress("pivots", verbose)
     degree = np.diff(graph.matrix.indptr) + np.bincount(graph.matrix.indices, minlength=n)

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from finsler._arguments import check_arguments
 from finsler._read import guarded, require_file
 from finsler.data.provenance import listed
 from finsler.data.readers import require_known
@@ -31,6 +32,7 @@ def open_file(
     `value` is the column of the pairs, or column or attribute of the lengths of edges; None counts every edge as one.
     Further options are those of :func:`~finsler.data.tables.read_table`. Edges have their Digraph in `graph`.
     """
+    check_arguments(open_file, locals())
     table = read_table(file, kind, value=value, **options)
     if table.kind != "edges":
         return table
@@ -92,6 +94,7 @@ def read_graph(
     >>> graph.labels
     ['home', 'work']
     """
+    check_arguments(read_graph, locals())
     return assemble(read_arcs(path, kind, weight, labels, reading), directed, duplicates)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from finsler._arguments import as_generator, check_arguments
 from finsler._runtime import Progress, map_blocks
 from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
@@ -68,12 +69,13 @@ def digraph_scores(
     >>> scores.B, scores.C, scores.MAP, scores.n_pairs
     (0.3333333333333333, 0.5, 1.0, 3)
     """
+    check_arguments(digraph_scores, locals())
     points, height = _map(X, drift)
     graph = _adjacency(arcs, len(points))
     sources = np.flatnonzero(np.diff(graph.indptr))
     population = len(sources)
     if n_sources is not None and check_count("n_sources", n_sources) < population:
-        sources = np.sort(np.random.default_rng(random_state).choice(sources, n_sources, replace=False))
+        sources = np.sort(as_generator(random_state).choice(sources, n_sources, replace=False))
     progress = Progress("scores of the map", verbose)
     step = max(1, BLOCK_SIZE // len(points))
     parts = []
@@ -102,10 +104,13 @@ def symmetric_floor(D: ArrayLike) -> float:
     >>> symmetric_floor([[0, 1], [3, 0]])
     0.5
     """
+    check_arguments(symmetric_floor, locals())
     distances = np.asarray(D)
-    n = len(distances)
+    n = len(distances) if distances.ndim else 0
     if distances.shape != (n, n):
-        raise InputError(f"D must be square, from row to column; found shape {distances.shape}.")
+        raise InputError(
+            f"D must be square, from row to column; found shape {distances.shape}.", argument="D"
+        )
     total, reachable = 0.0, 0
     step = max(1, BLOCK_SIZE // max(n, 1))
     for start in range(0, n, step):

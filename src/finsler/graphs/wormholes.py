@@ -31,9 +31,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
+from finsler._arguments import check_arguments, check_number, named
 from finsler._runtime import Progress, map_blocks, require_memory
 from finsler.data.fields import as_points
-from finsler.data.matrix import Array, as_dissimilarities
+from finsler.data.matrix import LARGEST, Array, as_dissimilarities
 from finsler.errors import InputError, check_choice
 from finsler.kernels.paths import minplus
 
@@ -101,6 +102,7 @@ def consistency_weights(
     >>> consistency_weights(D, points, boundary=[0, 5], soft=True)[0].round(2)
     array([0. , 1. , 1. , 1. , 0.5, 0.2])
     """
+    check_arguments(consistency_weights, locals(), besides=("D", "points"))
     check_choice("criterion", criterion, ("wormhole", "intrinsic"))
     matrix = _path_lengths(D)
     n = len(matrix)
@@ -173,6 +175,7 @@ def find_boundary(
     pairs (the given one 7.5 %), none off by more than 0.1 %; with ``symmetric=False`` 6.8 % (14.9 %), of which 0.03 % are
     off by more than 1 %.
     """
+    check_arguments(find_boundary, locals(), besides=("points",))
     X = as_points(points)
     n, m = X.shape
     if not 1 <= n_dimensions <= m:
@@ -227,8 +230,7 @@ def _boundary_indices(boundary: ArrayLike | None, n: int) -> NDArray[np.intp]:
 
 def _straight_lengths(points: ArrayLike | None, D: Array, rim: NDArray[np.intp], bound: float) -> Array:
     """Least costs between boundary points: `bound` times the straight line."""
-    if not (np.isfinite(bound) and bound >= 0):
-        raise InputError(f"bound must be a finite number of at least 0, got {bound!r}.")
+    check_number("bound", bound, 0.0, LARGEST)
     if points is None:
         raise InputError("points is needed for criterion='wormhole'. Pass it, or use criterion='intrinsic'.")
     X = as_points(points)
@@ -252,16 +254,17 @@ def _kept_pairs(keep: Any, D: Array) -> NDArray[np.bool_] | None:
     if keep is None:
         return None
     if isinstance(keep, int | float | np.number) and not isinstance(keep, bool):
-        if not keep > 0:
-            raise InputError(f"keep as a radius must be positive, got {keep!r}.")
-        return np.asarray(keep > D)
+        return np.asarray(check_number("keep", keep, 0.0, open_ends=True) > D)
     if hasattr(keep, "tocoo"):
         stored = keep.tocoo()
         mask = np.zeros(stored.shape, dtype=bool)
         # A stored zero is an arc of length zero, but a stored False is no.
         mask[stored.row, stored.col] = stored.data if stored.dtype == bool else True
     else:
-        mask = np.asarray(keep)
+        try:
+            mask = np.asarray(keep)
+        except ValueError as error:  # rows of different lengths
+            raise named(error, "keep") from error
     if mask.dtype != bool or mask.shape != D.shape:
         raise InputError(
             f"keep must be a radius, a sparse matrix or a boolean mask of shape {D.shape}; got "

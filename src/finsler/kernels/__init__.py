@@ -1,8 +1,25 @@
 """Compiled loops: the only place that imports numba."""
 
+import os
+import threading
 import warnings
+from typing import Any
 
+from llvmlite.binding.ffi import lib as llvm  # type: ignore[import-untyped]
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+
+
+def _renew_locks() -> None:
+    """Renew the locks of the compiler in a forked child: a thread that held one, compiling, exists in the parent only."""
+    owners: list[Any] = [global_compiler_lock, getattr(llvm, "_lock", None)]
+    for owner in owners:
+        if hasattr(owner, "_lock"):
+            owner._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def _can_cache() -> bool:

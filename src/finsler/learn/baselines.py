@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from finsler._arguments import check_arguments
 from finsler.data.labels import LabelIndex
 from finsler.errors import check_choice
 from finsler.graphs.arc_set import Integers, check_arcs
@@ -76,6 +77,7 @@ def run_baselines(
     >>> run_baselines(split_links(arcs))["springrank"]["direction"]
     100.0
     """
+    check_arguments(run_baselines, locals())
     check_choice("on", on, ("test", "validation"))
     how: Any = {"random_state": random_state, "n_jobs": n_jobs}
     logits = baseline_logits(split.observed, split.n_nodes, features, **how)
@@ -103,6 +105,7 @@ def baseline_logits(
     >>> logits["springrank"](np.array([[0, 2], [2, 0]])).round(6)
     array([ 1., -1.])
     """
+    check_arguments(baseline_logits, locals())
     known, n = check_arcs(arcs, n_nodes), n_nodes
     values = node_features(features, LabelIndex(None, n, "node"))
     heights = spring_heights(known, n, choose_ridge(known, n))

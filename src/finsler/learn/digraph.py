@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from finsler._arguments import as_random_state, check_arguments, check_number
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.randers import drift_vector, randers_distance_blocks
@@ -22,11 +21,12 @@ from finsler.graphs.scores import DigraphScores, digraph_scores
 from finsler.learn.digraph_fit import DigraphFit, fit_digraph
 from finsler.learn.digraph_objective import RankedStress, hop_counts
 from finsler.learn.digraph_sampled import PAIRS_PER_NODE, SampledRankedStress
-from finsler.learn.model import LARGEST_ALPHA, torch
+from finsler.learn.model import LARGEST_ALPHA, check_device
 from finsler.solvers.drift import upright
 
 Array = NDArray[np.floating[Any]]
 
+MOST = 1e12  # of numbers whose multiples torch computes in single precision
 ALL_PAIRS = 20_000  # nodes up to which "auto" works with all pairs: 400 MB of hop counts
 
 
@@ -148,7 +148,7 @@ class DigraphEmbedding(BaseEstimator):
         self._check_parameters()
         graph = X if isinstance(X, Digraph) else as_digraph(X, weight=None)
         sources = _active_nodes(graph, int(self.n_components))
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(as_random_state(self.random_state).randint(2**31 - 1))
         n_pairs: Any = self.n_pairs
         if n_pairs == "auto":
             n_pairs = "all" if graph.n_nodes <= ALL_PAIRS else PAIRS_PER_NODE
@@ -209,6 +209,7 @@ class DigraphEmbedding(BaseEstimator):
         return -self.scores(X).B
 
     def _check_parameters(self) -> None:
+        check_arguments(type(self).__init__, self.get_params(deep=False))
         for name in ("n_components", "max_iter"):
             check_count(name, getattr(self, name))
         if isinstance(self.n_pairs, str):
@@ -216,16 +217,15 @@ class DigraphEmbedding(BaseEstimator):
         else:
             check_count("n_pairs", self.n_pairs)
         for name, least in (("ranking_weight", 0.0), ("tol", 0.0), ("temperature", 1e-6)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
-                raise InputError(f"must be a number of at least {least:g}, got {value!r}.", argument=name)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"must be above 0 seconds, got {self.time_limit!r}.", argument="time_limit")
-        alpha = self.alpha
-        if alpha != "auto" and not (isinstance(alpha, Real) and 0 <= float(alpha) <= LARGEST_ALPHA):
-            raise InputError(f"must be 'auto' or in [0, {LARGEST_ALPHA}], got {alpha!r}.", argument="alpha")
-        if torch.device(self.device).type == "cuda" and not torch.cuda.is_available():
-            raise InputError(f"device={self.device!r}, but torch finds no GPU here; use 'cpu'.")
+            check_number(name, getattr(self, name), least, MOST)
+        check_number("time_limit", self.time_limit, 0.0, open_ends=True, optional=True)
+        if not isinstance(self.alpha, str):
+            check_number("alpha", self.alpha, 0.0, LARGEST_ALPHA)
+        elif self.alpha != "auto":
+            raise InputError(
+                f"must be 'auto' or in [0, {LARGEST_ALPHA}], got {self.alpha!r}.", argument="alpha"
+            )
+        check_device(self.device)
 
     def _keep(
         self, graph: Digraph, found: DigraphFit, sources: NDArray[Any], counts: NDArray[Any] | None
@@ -264,7 +264,8 @@ def _active_nodes(graph: Digraph, n_components: int) -> NDArray[Any]:
         )
     if n_components > graph.n_nodes:
         raise InputError(
-            f"n_components={n_components} is more than the graph has nodes ({graph.n_nodes}); use fewer dimensions."
+            f"n_components={n_components} is more than the graph has nodes ({graph.n_nodes}); use fewer dimensions.",
+            argument="n_components",
         )
     return np.flatnonzero(np.diff(graph.matrix.indptr))
 

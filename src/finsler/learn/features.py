@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
 
+from finsler._arguments import as_generator, named
 from finsler._runtime import map_blocks, require_memory
 from finsler.data.frames import labeled
 from finsler.data.labels import LabelIndex, plain_label, point_labels
@@ -100,7 +101,7 @@ def log_ppr_factors(
     walk = sparse.csr_array((sparse.diags_array(1 / degree) @ graph).T).astype(np.float32)
     count = int(max(WALK_BUDGET / (max(graph.nnz, 1) * steps), FEWEST_LANDMARKS))
     count = min(n, count if n_landmarks is None else n_landmarks)
-    landmarks = np.sort(np.random.default_rng(random_state).permutation(n)[:count])
+    landmarks = np.sort(as_generator(random_state).permutation(n)[:count])
     require_memory(12.0 * n * count, f"log-PPR from {count:,} landmarks", "Use a graph of fewer nodes.")
     arriving = _walk_sums(walk, landmarks, damping, steps, n_jobs)  # [v, l]: l to v
     # An undirected walk is reversible: d_v PPR(v, l) = d_l PPR(l, v).
@@ -166,7 +167,10 @@ def node_features(features: Any, nodes: LabelIndex) -> Any:
     if point_labels(features) is not None:
         features = _in_order(features, nodes)
     is_sparse = sparse.issparse(features)
-    values: Any = features if is_sparse else np.asarray(features)
+    try:
+        values: Any = features if is_sparse else np.asarray(features)
+    except ValueError as error:  # rows of different lengths
+        raise named(error, "features") from error
     if values.dtype.kind not in "biuf":
         raise InputTypeError(
             f"features must be numbers; found dtype {values.dtype}. Encode categories as 0 and 1 first."

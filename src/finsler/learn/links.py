@@ -17,21 +17,21 @@ from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from finsler._arguments import as_random_state, check_arguments, check_number
 from finsler._io import Saved, load_archive, save_archive
 from finsler._runtime import thread_count
 from finsler.data.labels import LabelIndex, saved_label
 from finsler.data.provenance import Provenance
 from finsler.embedding import Embedding
-from finsler.errors import InputError, InputTypeError, check_count, one_line
+from finsler.errors import InputError, InputTypeError, check_count, one_line, shown
 from finsler.geometry.randers import drift_vector
 from finsler.graphs.arc_set import Integers, simple_arcs
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.learn.features import feature_factors, node_features
 from finsler.learn.fitting import Fitter, Outcome, Problem
-from finsler.learn.model import LARGEST_ALPHA, FittedModel, mean_logits, torch, torch_threads
+from finsler.learn.model import LARGEST_ALPHA, FittedModel, check_device, mean_logits, torch, torch_threads
 from finsler.learn.options import LinkOptions
 from finsler.learn.tasks import LinkTasks, roc_auc, score_links, split_arcs
 
@@ -179,9 +179,11 @@ class LinkPredictor(BaseEstimator):
             raise InputError(
                 "y is not used: give what is known about the nodes by name, fit(X, features=...)."
             )
-        settings, seed, device = self._settings(), self._seed(), str(self.device)
+        check_arguments(LinkPredictor.fit, locals())
+        settings, seed, device = self._settings(), self._seed(), self.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
+        check_device(device)
         graph = X if isinstance(X, Digraph) else as_digraph(X, weight=None)
         known, n = simple_arcs(graph)
         nodes = LabelIndex(graph.labels, n, "node")
@@ -272,6 +274,7 @@ class LinkPredictor(BaseEstimator):
         list of (label, probability), most likely first
         """
         check_is_fitted(self)
+        check_arguments(LinkPredictor.rank, locals())
         check_count("k", k)
         n = len(self._nodes)
         at = self._nodes.position(source, "source")
@@ -310,6 +313,7 @@ class LinkPredictor(BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to an npz file (arrays and JSON, no pickle). Labels must be strings or numbers."""
+        check_arguments(LinkPredictor.save, locals())
         check_is_fitted(self)
         arrays: dict[str, Any] = {"known": self._known}
         for k, model in enumerate(self._models):
@@ -385,7 +389,10 @@ class LinkPredictor(BaseEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """What decides the outcome beside the data, checked."""
-        check_count("n_components", self.n_components)
+        check_arguments(type(self).__init__, self.get_params(deep=False))
+        check_count("n_components", self.n_components, most=100_000)
+        check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        check_number("time_limit", self.time_limit, 0.0, open_ends=True, optional=True)
         if self.epochs is not None:
             check_count("epochs", self.epochs)
         if self.alpha != "auto" and (isinstance(self.alpha, str) or not 0 <= self.alpha < LARGEST_ALPHA):
@@ -407,8 +414,8 @@ class LinkPredictor(BaseEstimator):
             return int(self.random_state)
         if self.checkpoint is not None:
             needs = "checkpoint needs a random_state that is a number, or a resumed training would differ"
-            raise InputError(f"{needs}; got {self.random_state!r}.")
-        return int(check_random_state(self.random_state).randint(2**31))
+            raise InputError(f"{needs}; got {shown(self.random_state)}.", argument="random_state")
+        return int(as_random_state(self.random_state).randint(2**31))
 
 
 def _saved_member(saved: Saved, k: int) -> FittedModel:

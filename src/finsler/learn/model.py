@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.errors import MissingExtraError
+from finsler._runtime import cpu_count
+from finsler.errors import InputError, MissingExtraError, one_line
 from finsler.geometry.randers import drift_vector
 from finsler.solvers.drift import upright
 
@@ -41,11 +42,22 @@ SPREAD = 0.1  # standard deviation of free coordinates at the start; that of the
 BLOCK = 1 << 18  # pairs whose logits are computed at a time
 
 
+def check_device(device: str) -> None:
+    """Refuse a device that torch does not know, or that is not here."""
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InputError(
+            f"device={device!r} cannot be used here, say 'cpu': {one_line(str(error))[:200]}",
+            argument="device",
+        ) from error
+
+
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Let torch use so many threads for a while."""
+    """Let torch use so many threads for a while; not more than there are cores, for which it makes them at once."""
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(min(count, cpu_count()))
     try:
         yield
     finally:

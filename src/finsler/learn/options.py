@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from finsler._arguments import check_argument
 from finsler.errors import InputError, check_choice, check_count
 
 ENCODERS = ("features", "structure", "direct")
@@ -97,6 +98,8 @@ class LinkOptions:
     patience: int = 20
 
     def __post_init__(self) -> None:
+        for name, annotation in type(self).__annotations__.items():
+            check_argument(name, getattr(self, name), str(annotation))
         for name in ("width", "folds", "ppr_rank", "feature_rank", "negatives", "patience"):
             check_count(name, getattr(self, name))
         for name in ("layers", "hops"):
@@ -147,7 +150,8 @@ def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) ->
     check_choice("encoder", encoder, ("auto", *ENCODERS))
     if encoder == "features" and not with_features:
         raise InputError(
-            "encoder='features', but fit got no features; give them, or use encoder='structure'."
+            "encoder='features', but fit got no features; give them, or use encoder='structure'.",
+            argument="encoder",
         )
     if encoder != "auto":
         return [encoder]

@@ -28,6 +28,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
+from finsler._arguments import as_generator, check_arguments
 from finsler.errors import InputError, check_choice
 from finsler.graphs.arc_set import ArcSet, Integers, arc_keys, arcs_of_keys, neighbor_pairs, simple_arcs
 
@@ -106,6 +107,7 @@ def split_links(
     >>> score_links(split.test, lambda pairs: -np.abs(pairs[:, 1] - pairs[:, 0] - 2.0))["direction"]
     100.0
     """
+    check_arguments(split_links, locals())
     return split_arcs(
         *simple_arcs(graph, n_nodes),
         random_state=random_state,
@@ -129,7 +131,7 @@ def split_arcs(
     pairs, of_arc = neighbor_pairs(arcs, n)
     there = ArcSet(arcs, n)
     forward, backward = there.contains(pairs), there.contains(pairs[:, ::-1])
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
 
     everything = np.arange(len(pairs))
     test = _hold_out(pairs, everything, n, test_fraction, forest, rng, "test_fraction")
@@ -176,6 +178,7 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
     >>> score_links(LinkTasks(task, task, task), lambda pairs: pairs[:, 1] - pairs[:, 0])
     {'direction': 100.0, 'existence_mixed': 100.0, 'existence_random': 100.0}
     """
+    check_arguments(score_links, locals())
 
     def scores(pairs: np.ndarray) -> np.ndarray:
         values = np.asarray(logit(pairs), dtype=float)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler._arguments import check_arguments
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, shown
 from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.pairs import harmonic
 from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly, slide_vector
@@ -205,6 +206,7 @@ def compare_models(
     >>> table["randers"].sign_accuracy
     1.0
     """
+    check_arguments(compare_models, locals(), besides=("D", "weights"))
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     if data.n_points < 3:
         raise InputError(f"D has {data.n_points} points; models can be compared on 3 or more.", argument="D")
@@ -252,15 +254,19 @@ def _checked_names(models: Sequence[str] | None, n_components: int) -> list[str]
         return [name for name in MODELS if not impossible.get(name)]
     if isinstance(models, str):
         raise InputTypeError(f"must be a sequence of names, got the string {models!r}.", argument="models")
-    names = list(dict.fromkeys(models))
+    names = list(dict.fromkeys(map(_text, models)))
     for name in names:
         if impossible.get(name):
             raise InputError(f"{name!r} does not go with n_components={n_components}.", argument="models")
         if name not in MODELS:
             raise InputError(
-                f"models: there is no {name!r}; there are {', '.join(MODELS)}.", argument="models"
+                f"models: there is no {shown(name)}; there are {', '.join(MODELS)}.", argument="models"
             )
     return names
+
+
+def _text(name: Any) -> str:
+    return name if isinstance(name, str) else shown(name)
 
 
 def _fixed(random_state: Any) -> int:

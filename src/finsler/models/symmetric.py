@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import coo_array
-from sklearn.utils import check_random_state
 
+from finsler._arguments import as_random_state
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
@@ -82,6 +82,9 @@ class Observations:
         )
         W = np.ones((n, n)) if data.weights is None else data.weights.astype(float)
         np.fill_diagonal(W, 0.0)
+        W /= (
+            W.max(initial=0.0) or 1.0
+        )  # in units of the largest: weights of any magnitude give the same models
         D = np.where(W > 0, data.matrix, 0.0)
         if (D < 0).any():
             i, j = (int(k) for k in np.argwhere(D < 0)[0])
@@ -123,7 +126,7 @@ class Observations:
 
     def random_maps(self, settings: Settings) -> Iterator[Array]:
         """Further starts beside the first one, the same for every model."""
-        rng = check_random_state(settings.random_state)
+        rng = as_random_state(settings.random_state)
         for _ in range(settings.n_init - 1):
             yield random_points(self.data, settings.n_components, rng)
 

@@ -46,10 +46,15 @@ def panels_for(ax: Any, n: int, figsize: tuple[float, float]) -> NDArray[Any]:
     """Give ``n`` Axes side by side, or those given."""
     if ax is None:
         return np.atleast_1d(pyplot().subplots(1, n, figsize=figsize, layout="constrained")[1])
-    panels = np.empty(np.size(ax), dtype=object)
-    panels[:] = np.ravel(ax)
-    if len(panels) != n:
-        raise InputError(f"ax must hold {n} Axes for this picture, one per panel, got {len(panels)}.")
+    given = (
+        list(ax.ravel()) if isinstance(ax, np.ndarray) else list(ax) if isinstance(ax, list | tuple) else [ax]
+    )
+    if len(given) != n:
+        raise InputError(
+            f"ax must hold {n} Axes for this picture, one per panel, got {len(given)}.", argument="ax"
+        )
+    panels = np.empty(n, dtype=object)
+    panels[:] = given
     for panel in panels:
         axes_for(panel, figsize)
     return panels

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from finsler.data.columns import label_column
 from finsler.data.frames import narwhals_frame
 from finsler.data.labels import LabelIndex
-from finsler.errors import InputError
+from finsler.errors import InputError, shown
 
 # Vermilion and blue, which color-blind people tell apart: the costly and the cheap way, on every picture.
 COSTLY, CHEAP = "#d55e00", "#0072b2"
@@ -72,8 +72,12 @@ class Coloring:
 
 def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
     """Decide what color each of ``n`` points gets; ``argument`` is what a message names."""
-    if np.shape(values) != (n,):
-        found = f"got shape {np.shape(values)}"
+    try:
+        shape = np.shape(values)
+    except ValueError:  # lists of different lengths
+        shape = ()
+    if shape != (n,):
+        found = f"got shape {shape}"
         raise InputError(f"must hold one value or group per point, shape ({n},), {found}.", argument=argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         return Coloring(numbers=values.astype(float))
@@ -141,6 +145,22 @@ def colormap() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("finsler", SCALE)
+
+
+def known_colormap(cmap: Any) -> Any:
+    """Colormap of matplotlib by its name, or as it is; the library's own by default."""
+    if cmap is None:
+        return colormap()
+    from matplotlib import colormaps
+    from matplotlib.colors import Colormap
+
+    if isinstance(cmap, Colormap):
+        return cmap
+    if not isinstance(cmap, str) or cmap not in colormaps:
+        raise InputError(
+            f"cmap must be the name of a colormap of matplotlib, got {shown(cmap)}.", argument="cmap"
+        )
+    return colormaps[cmap]
 
 
 def _natural(word: str) -> list[tuple[int, float, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_arguments
 from finsler.errors import InputError, check_count
 from finsler.geometry.randers import randers_distances
 from finsler.plotting import canvas
@@ -59,6 +60,7 @@ def plot_shepard(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('dissimilarity in the data', 'distance on the map')
     """
+    check_arguments(plot_shepard, locals())
     compared, data, function, words = _compared(embedding, canvas.data_of(embedding, "plot_shepard"))
     pairs = _pairs(compared, data, max_pairs)
     ax = canvas.axes_for(ax, (7.0, 7.0))
@@ -152,6 +154,7 @@ def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 200
     >>> ax.get_xlabel()
     'alpha × climb on the map, from lower to higher point'
     """
+    check_arguments(plot_asymmetry, locals())
     data = canvas.data_of(embedding, "plot_asymmetry")
     pairs = _pairs(embedding, data, max_pairs, both_ways=True)
     if not pairs.total:
@@ -207,6 +210,7 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None) -> Any:
     >>> [ax.get_title() for ax in axes]
     ['data', 'map', 'map minus data']
     """
+    check_arguments(plot_heatmaps, locals())
     names, D, fit, residual, remarks = _cells(embedding, canvas.data_of(embedding, "plot_heatmaps"))
     axes = canvas.panels_for(ax, 3, (15.0, 5.3))
     top = float(max(np.nanmax(D, initial=0.0), fit.max())) or 1.0

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_arguments, check_words
 from finsler._io import utf8, write_atomically
 from finsler.data.provenance import count
 from finsler.errors import InputError, InputTypeError, MissingExtraError
@@ -84,6 +85,7 @@ def explore(
     ...     page.name, page.stat().st_size > 1_000_000
     ('towns.html', True)
     """
+    check_arguments(explore, locals())
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"The page is HTML; give a name that ends in .html, not {Path(path).name!r}.")
     try:
@@ -192,7 +194,7 @@ def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Co
         if not hasattr(attributes, "items"):
             raise InputTypeError(f"attributes must be a dict of sequences or a data frame, got {kind}.")
         for name, column in attributes.items():
-            values = list(column)
+            values = check_words(f"attributes[{name!r}]", column)
             if len(values) != n:
                 raise InputError(
                     f"attributes[{name!r}] has {len(values)} values for {n} points; give one each."
@@ -201,7 +203,8 @@ def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Co
     if color is None:
         return columns, 0
     if not isinstance(color, str):
-        values, name = list(colors.in_order(color, embedding.labels, "color")), getattr(color, "name", None)
+        values = check_words("color", colors.in_order(color, embedding.labels, "color"))
+        name = getattr(color, "name", None)
         columns.append(Column(str(name or "color"), values, colors.coloring(values, n)))
         return columns, len(columns) - 1
     names = [column.name for column in columns]

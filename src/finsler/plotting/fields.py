@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
+from finsler._arguments import check_arguments
+from finsler.data.matrix import as_float_array
 from finsler.data.provenance import count
 from finsler.errors import InputError, check_count
 from finsler.geometry.heights import local_extrema
@@ -58,6 +60,7 @@ def plot_field(
     >>> ax.get_title()
     'Current at 300 points'
     """
+    check_arguments(plot_field, locals())
     X = _finite_points(points, (2, 3), "plot_field")
     what, V = _vectors(points, X, drift, current)
     check_count("max_arrows", max_arrows)
@@ -146,6 +149,7 @@ def plot_height(
     >>> ax.get_title()
     'Height of 200 points: 1 source, 4 sinks'
     """
+    check_arguments(plot_height, locals())
     X = _finite_points(points, (2,), "plot_height")
     values, n = np.array(height, dtype=float), len(X)
     if values.shape != (n,):
@@ -224,7 +228,7 @@ def _vectors(points: Any, X: Array, drift: Any, current: Any) -> tuple[str, Arra
     if (drift is None) == (current is None):
         raise InputError("Give either drift, costly to follow, or current, cheap to follow.")
     what, given = ("drift", drift) if current is None else ("current", current)
-    V = np.asarray(given(points) if callable(given) else given, dtype=float)
+    V = np.asarray(as_float_array(given(points) if callable(given) else given, what), dtype=float)
     if V.shape not in (X.shape, X.shape[1:]):
         raise InputError(f"{what} must hold one vector, or one per point, shape {X.shape}, got {V.shape}.")
     return what, np.broadcast_to(V, X.shape)

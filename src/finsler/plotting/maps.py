@@ -9,10 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from finsler._arguments import check_arguments, check_number, check_words
 from finsler.data.labels import LabelIndex
-from finsler.errors import InputError, InputTypeError, printable
+from finsler.errors import InputError, InputTypeError, check_count, printable, shown
 from finsler.plotting import canvas
-from finsler.plotting.colors import CHEAP, COSTLY, MISSING, QUIET, Coloring, coloring, colormap, in_order
+from finsler.plotting.colors import (
+    CHEAP,
+    COSTLY,
+    MISSING,
+    QUIET,
+    Coloring,
+    coloring,
+    in_order,
+    known_colormap,
+)
 from finsler.plotting.swirl import Turn, draw_ball, draw_turn, rule, turn_key, turn_of, way
 from finsler.solvers.swirl.choice import turning
 
@@ -28,7 +38,7 @@ def plot_map(
     *,
     ax: Any = None,
     labels: bool | Sequence[Any] | None = None,
-    color: ArrayLike | None = None,
+    color: Sequence[Any] | ArrayLike | None = None,
     color_label: str | None = None,
     cmap: Any = None,
     arcs: Any = None,
@@ -84,6 +94,8 @@ def plot_map(
     >>> ax.get_ylabel()
     'height (up costs more)'
     """
+    check_arguments(plot_map, locals(), besides=("labels",))
+    size = check_number("size", size, 0.0, open_ends=True, optional=True)
     values: Any = None if color is None else in_order(color, embedding.labels, "color")
     if color is None:
         values = embedding.height if embedding.has_height else embedding.stress_per_point
@@ -92,6 +104,7 @@ def plot_map(
     named = _named(embedding, labels)
     n, m = embedding.n_points, embedding.n_components
     ax = canvas.axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=m >= 3)
+    cmap = known_colormap(cmap)
     places = _places(embedding)
     size = float(np.clip(6000 / n, 5, 24)) if size is None else size
     if color_label is None:
@@ -147,8 +160,10 @@ def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
            [ 0.   , -2.   ],
            [ 1.   ,  0.   ]])
     """
+    check_arguments(unit_ball, locals())
     if not 0 <= alpha < 1:
-        raise InputError(f"alpha must lie in [0, 1), got {alpha}.")
+        raise InputError(f"alpha must lie in [0, 1), got {alpha}.", argument="alpha")
+    check_count("n_points", n_points, most=10_000_000)
     theta = np.linspace(0, 2 * np.pi, n_points)
     radius = 1 / (1 + alpha * np.sin(theta))
     return np.column_stack([radius * np.cos(theta), radius * np.sin(theta)])
@@ -203,8 +218,7 @@ def _draw_points(
             own = places[painted.codes == k]
             handles.append(ax.scatter(*own.T, color=group.color, marker=MARKS[group.mark], **style))
     elif not absent.all():
-        scale = colormap() if cmap is None else cmap
-        points = ax.scatter(*places[~absent].T, c=painted.numbers[~absent], cmap=scale, **style)
+        points = ax.scatter(*places[~absent].T, c=painted.numbers[~absent], cmap=cmap, **style)
         apart = {"pad": 0.1} if solid else {}
         ax.figure.colorbar(points, ax=ax, shrink=0.7, label=canvas.plain(color_label), **apart)
     if absent.any():
@@ -249,7 +263,7 @@ def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[in
         return list(range(embedding.n_points)) if labels else []
     if isinstance(labels, str):
         raise InputTypeError(f"must be True, False or a list of points; try [{labels!r}].", argument="labels")
-    return sorted({embedding.index(point) for point in labels})
+    return sorted({embedding.index(point) for point in check_words("labels", labels)})
 
 
 def _key_of(ax: Any, embedding: Embedding, turn: Turn | None, ball: bool) -> Any:
@@ -345,10 +359,16 @@ def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
         stored = sparse.tocoo()
         return np.column_stack([stored.row, stored.col]).astype(np.intp), 0
     if isinstance(arcs, list | tuple | np.ndarray):
-        rows = [tuple(arc) if isinstance(arc, list | tuple | np.ndarray) else (arc,) for arc in arcs]
+        members = list(arcs) if isinstance(arcs, list | tuple) or arcs.ndim else [arcs]
+        rows = [
+            tuple(arc) if isinstance(arc, list | tuple) or bool(getattr(arc, "ndim", None)) else (arc,)
+            for arc in members
+        ]
         wrong = next((k for k, row in enumerate(rows) if len(row) not in (2, 3)), None)
         if wrong is not None:
-            raise InputError(f"arcs must be pairs (from, to) of points; arcs[{wrong}] is {arcs[wrong]!r}.")
+            raise InputError(
+                f"arcs must be pairs (from, to) of points; arcs[{wrong}] is {shown(members[wrong])}."
+            )
         found = [(embedding.index(a), embedding.index(b)) for a, b, *_ in rows]
         return np.array(found, dtype=np.intp).reshape(-1, 2), 0
     from finsler.graphs.digraph import as_digraph

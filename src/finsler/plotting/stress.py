@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._arguments import MOST, check_argument, check_arguments, check_number, check_words
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import count
@@ -43,6 +44,7 @@ def plot_history(history: Any, *, ax: Any = None) -> Any:
     >>> ax.get_xlabel(), ax.get_yscale()
     ('iteration', 'log')
     """
+    check_arguments(plot_history, locals())
     values = history
     for name in ("history_", "history"):
         values = getattr(values, name, values)
@@ -50,6 +52,7 @@ def plot_history(history: Any, *, ax: Any = None) -> Any:
         raise InputTypeError(
             "An Embedding does not keep the history of its fit; pass the fitted FinslerMDS, whose history_ it is."
         )
+    check_argument("history", values, "ArrayLike")
     values = np.asarray(values, dtype=float)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
         raise InputError(
@@ -102,6 +105,7 @@ def plot_stress_per_point(embedding: Embedding, *, ax: Any = None, top: int = 30
     >>> ax.get_xlabel()
     'share in the stress (%)'
     """
+    check_arguments(plot_stress_per_point, locals())
     check_count("top", top)
     share = np.asarray(embedding.stress_per_point, dtype=float)
     n = len(share)
@@ -176,6 +180,7 @@ def plot_scree(
     >>> [ax.get_xlabel() for ax in axes]
     ['dimensions of the map', 'alpha (strength of the drift)']
     """
+    check_arguments(plot_scree, locals(), besides=("D", "weights"))
     single = isinstance(alpha, str | Real)
     data = as_dissimilarities(D, weights, missing=missing)
     # Before the fits, so that Axes that do not fit, or an absent matplotlib, are noticed at once.
@@ -208,13 +213,18 @@ def _fit_scree(
     data: Dissimilarities, dimensions: Iterable[int], alpha: Any, verbose: bool | str, options: Any
 ) -> Scree:
     """Fit a map for each dimension and drift, as :func:`plot_scree` describes."""
-    sizes = sorted({int(m) for m in dimensions})
+    sizes = sorted({check_count("dimensions", m, -MOST) for m in check_words("dimensions", dimensions)})
     if not sizes or sizes[0] < 1 or sizes[-1] > data.n_points:
         raise InputError(
-            f"dimensions must lie between 1 and the number of points, {data.n_points}, got {sizes}."
+            f"dimensions must lie between 1 and the number of points of D, {data.n_points}, got {sizes}.",
+            argument="dimensions",
         )
     single = isinstance(alpha, str | Real)
-    drifts = [] if single else sorted({float(a) for a in alpha})
+    drifts = (
+        []
+        if single
+        else sorted({check_number("alpha", a, 0.0, 1.0) or 0.0 for a in check_words("alpha", alpha)})
+    )
     tried: list[Any] = [alpha] if single else [*drifts, "auto"]
     total = total_square(data.matrix, data.weights)
     stress, fitted = np.zeros((len(sizes), len(tried))), np.zeros(len(sizes))

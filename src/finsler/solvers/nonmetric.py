@@ -268,7 +268,7 @@ def scaled_smacof(
     if backend.data is None:
         raise InputError(f"= {scaling.kind!r} needs the pairs in memory.", argument="scaling")
     if not isinstance(start, str):
-        start = given_start(start, backend.n_points, n_components, backend.total)
+        start = given_start(start, backend.n_points, n_components, backend.length)
     scaled = ScaledData(backend.data, scaling, n_jobs)
     stop = StopRule.of(given, began, exact=EXACT * scaled.total)
     metric: SolverOptions = {

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
+from finsler._arguments import check_argument, declared_types
 from finsler.errors import InputError, InputTypeError, check_count
 
 if TYPE_CHECKING:  # the command line shows the defaults before numpy is needed
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # the command line shows the defaults before numpy is needed
 
     from finsler.geometry.scaling import Scaling
 
+MOST_STARTS = 1_000_000
 STARTS = ("classical", "isomap", "random")
 SWIRLS = (False, True, "geodesic", "auto")
 
@@ -120,6 +122,8 @@ def checked(
     """
     check_names(function, options, known)
     found = {name: options.get(name, defaults.get(name)) for name in known.__annotations__}
+    for name, annotation in declared_types(known).items():
+        check_argument(name, found[name], annotation)
     _check(cast(SolverOptions, found))
     return cast(Options, found)
 
@@ -131,7 +135,7 @@ def _check(options: SolverOptions) -> None:
         raise InputError(f"init must be one of {STARTS} or an array, got {init!r}.", argument="init")
     check_swirl(options["swirl"])
     if options["n_init"] != "auto":
-        check_count("n_init", options["n_init"])
+        check_count("n_init", options["n_init"], most=MOST_STARTS)
     check_count("max_iter", options["max_iter"], 0)
     if not isinstance(tol, Real) or not float(tol) >= 0:
         raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")

@@ -203,7 +203,7 @@ class WeightedProblem(Problem):
         """
         if self._degrees is None:
             self._degrees = self.panels.sum(passes.weights_pass)[0]
-        diagonal = self._degrees[:, None]
+        diagonal = np.where(self._degrees > 0, self._degrees, 1.0)[:, None]  # a single point has no pairs
 
         def apply(step: Array) -> Array:
             across = 0 if self.drift_on_all_axes else step.shape[1] - 1

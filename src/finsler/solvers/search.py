@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from finsler._arguments import as_random_state
 from finsler.solvers.backends.memory import Backend
 from finsler.solvers.drift import flatness
 from finsler.solvers.majorize import EARLY, Run, Start, StopRule
@@ -49,7 +49,7 @@ class Search:
         self.auto = n_init == "auto" and isinstance(first, str)
         # Without a seed the quick descents are the same every time: same data, same map.
         fixed = self.auto and seed is None and first != "random"
-        self.rng = check_random_state(0 if fixed else seed)
+        self.rng = as_random_state(0 if fixed else seed)
         self.kinds: list[str | Array] = [first]
         other = {"classical": "isomap", "isomap": "classical"}.get(first) if isinstance(first, str) else None
         if other and backend.n_points <= SECOND_START and (self.auto or (fitted and first == "classical")):
@@ -104,7 +104,7 @@ class Search:
             X = self.backend.isomap(m)
         else:
             X = self.backend.random(m, self.rng)
-        return _leave_subspace(X, self.problem, self.omega, self.backend.total, self.rng)
+        return _leave_subspace(X, self.problem, self.omega, self.backend, self.rng)
 
     @property
     def _nothing(self) -> float:
@@ -135,12 +135,12 @@ class Search:
 
 
 def _leave_subspace(
-    X: Array, problem: Problem, omega: Array, total: float, rng: np.random.RandomState
+    X: Array, problem: Problem, omega: Array, backend: Backend, rng: np.random.RandomState
 ) -> Array:
     """Nudge a start that lies in a hyperplane, unless it fits the data already: majorization would never leave it."""
-    if len(X) <= X.shape[1] or total == 0 or flatness(X) > 1e-6:
+    if len(X) <= X.shape[1] or backend.total == 0 or flatness(X) > 1e-6:
         return X
-    if problem.evaluate(X, omega).stress <= 1e-12 * total:
+    if problem.evaluate(X, omega).stress <= 1e-12 * backend.total:
         return X
-    size = np.sqrt((X**2).mean()) or np.sqrt(total) / len(X)
+    size = np.sqrt((X**2).mean()) or backend.length
     return X + 1e-3 * size * rng.standard_normal(X.shape)

@@ -11,11 +11,12 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._arguments import as_random_state
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
-from finsler.solvers.backends.memory import Backend, MemoryBackend
+from finsler.solvers.backends.memory import Backend, MemoryBackend, require_magnitude
 from finsler.solvers.majorize import EARLY, Run, Start, StopRule, majorize, run_in_turn, run_side_by_side
 from finsler.solvers.options import SolverOptions, check_swirl, checked
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
@@ -67,9 +68,10 @@ def smacof(
     given = checked("smacof", options, SolverOptions)
     swirl = check_swirl(given["swirl"], n_components)
     backend = data if isinstance(data, Backend) else MemoryBackend(data, given["n_jobs"])
+    require_magnitude(backend)
     start: Any = given["init"]
     if not isinstance(start, str):
-        start = given_start(start, backend.n_points, n_components, backend.total)
+        start = given_start(start, backend.n_points, n_components, backend.length)
     guess = (
         AlphaGuess(given_alpha, "given")
         if given_alpha is not None
@@ -164,15 +166,18 @@ def _joined(first: Run, second: Run) -> Run:
     )
 
 
-def given_start(init: ArrayLike, n: int, m: int, total: float) -> Array:
-    """Start that was given as an array, checked."""
+def given_start(init: ArrayLike, n: int, m: int, length: float) -> Array:
+    """Start that was given as an array, checked; ``length`` is that of the data, whatever their weights."""
     X = np.array(init, dtype=float)
     if X.shape != (n, m):
-        raise InputError(f"init must have a row per point, a column per dimension, {(n, m)}; got {X.shape}.")
+        raise InputError(
+            f"init must have a row per point, a column per dimension, {(n, m)}; got {X.shape}.",
+            argument="init",
+        )
     if not np.isfinite(X).all():
-        raise InputError(f"init is not finite in row {int(np.argmax(~np.isfinite(X).all(axis=1)))}.")
-    X -= X.mean(axis=0)
-    size, expected = np.abs(X).max(), np.sqrt(total) / n
-    if size > 0 and not 1e-6 < expected / size < 1e6:  # so far off that squares would lose all digits
-        X *= expected / size
-    return X
+        row = int(np.argmax(~np.isfinite(X).all(axis=1)))
+        raise InputError(f"init is not finite in row {row}.", argument="init")
+    size = np.abs(X).max()
+    if size > 0 and length > 0 and not 1e-6 < length / size < 1e6:  # squares would lose all digits
+        X = X / size * length
+    return X - X.mean(axis=0)

@@ -43,11 +43,15 @@ def isomap_of(gram: Gram, h: Array, n_components: int) -> Array:
 
 def random_points(data: Dissimilarities, n_components: int, rng: np.random.RandomState) -> Array:
     """Gaussian points as far apart on average as the data."""
+    return gaussian_points(data.n_points, n_components, typical_length(data), rng)
+
+
+def typical_length(data: Dissimilarities) -> float:
+    """Quadratic mean of the dissimilarities that are known, whatever their weights: the length that a map has."""
     known = ~np.eye(data.n_points, dtype=bool) if data.weights is None else data.weights > 0
     count = int(np.count_nonzero(known)) - int(np.count_nonzero(np.diagonal(known)))
     rows = (row[w].astype(float) for row, w in zip(data.matrix, known, strict=True))
-    scale = np.sqrt(sum(float(row @ row) for row in rows) / max(count, 1))
-    return gaussian_points(data.n_points, n_components, scale, rng)
+    return float(np.sqrt(sum(float(row @ row) for row in rows) / max(count, 1)))
 
 
 def gaussian_points(n: int, n_components: int, scale: float, rng: np.random.RandomState) -> Array:
@@ -152,7 +156,7 @@ class DoublyCentered:
         """Coordinates from the k leading eigenvectors of ``G0 - minus minus'``; negative eigenvalues give zeros."""
         n, possible = self.n, min(k, self.n)
         if n <= DENSE_EIGEN or possible >= n - 1:
-            values, vectors = eigh(self._formed(minus), subset_by_index=(n - possible, n - 1))
+            values, vectors = self._eigenpairs(minus, possible)
         else:
             rank_one = np.zeros(n) if minus is None else minus
 
@@ -167,10 +171,18 @@ class DoublyCentered:
                 operator = LinearOperator((n, n), matvec=matvec, dtype=float)
                 values, vectors = eigsh(operator, k=possible, which="LA", v0=v0)
             except ArpackNoConvergence:
-                values, vectors = eigh(self._formed(minus), subset_by_index=(n - possible, n - 1))
-        if len(values) < possible:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points
-            values, vectors = eigh(self._formed(minus))
+                values, vectors = self._eigenpairs(minus, possible)
         return scaled_eigenvectors(values, vectors, k)
+
+    def _eigenpairs(self, minus: Array | None, k: int) -> tuple[Array, Array]:
+        """Largest eigenvalues and their vectors. LAPACK has absolute tolerances, so in units of about the largest entry."""
+        G = self._formed(minus)
+        unit = 2.0 ** np.frexp(np.abs(G).max(initial=0.0))[1]
+        G /= unit
+        values, vectors = eigh(G, subset_by_index=(self.n - k, self.n - 1))
+        if len(values) < k:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points
+            values, vectors = eigh(G)
+        return values * unit, vectors
 
     def _squares_times(self, v: Array) -> Array:
         out = np.empty(self.n)

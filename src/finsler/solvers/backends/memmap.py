@@ -152,15 +152,16 @@ def memmap_backend(
 SHARE_OF_FREE = 0.8  # of the free memory, where the user sets no budget
 
 
-def opened(values: Any) -> Any:
-    """Memory map of the matrix in a ``.npy`` file if ``values`` is a path; anything else as it is."""
+def opened(values: Any, name: str) -> Any:
+    """Memory map of the matrix in a ``.npy`` file if ``values``, the argument ``name``, is a path; else as it is."""
     if not isinstance(values, str | os.PathLike):
         return values
     path = Path(values)
     if path.suffix != ".npy":
         raise InputError(
             f"{os.fspath(path)!r} is not the path of a .npy file. Write one with numpy.save, or read the file first; "
-            "finsler.embed_matrix takes the path of a CSV file."
+            "finsler.embed_matrix takes the path of a CSV file.",
+            argument=name,
         )
     return read_npy(path, mapped=True, kinds="biuf")
 
@@ -179,7 +180,7 @@ def choose_backend(
     verbose: bool | int | str,
 ) -> Backend | None:
     """Backend of a Dask array, or of a matrix whose working copies exceed the budget; None to solve in memory."""
-    budget = None if memory_budget is None else parse_bytes(memory_budget)
+    budget = None if memory_budget is None else parse_bytes(memory_budget, "memory_budget")
     if is_dask_array(X):
         from finsler.solvers.backends.dask import dask_backend
 
@@ -187,7 +188,7 @@ def choose_backend(
     if is_dask_array(weights):
         raise InputTypeError("weights are a Dask array and X is not. Make both Dask arrays, or neither.")
     numbers = [isinstance(a, np.ndarray) and a.dtype.kind in "biuf" for a in (X, weights) if a is not None]
-    if not all(numbers) or X.ndim != 2:
+    if not numbers or not all(numbers) or X is None or X.ndim != 2:
         return None
     itemsize = 4 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else 8
     copies = UNIFORM_COPIES if weights is None and missing == "raise" else WEIGHTED_COPIES

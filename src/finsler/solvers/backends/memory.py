@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
+from finsler.errors import InputError
 from finsler.geometry.asymmetry import Shown
 from finsler.geometry.pairs import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square
@@ -31,10 +32,13 @@ from finsler.solvers.start import (
     isomap_of,
     random_points,
     sampled_points,
+    typical_length,
 )
 from finsler.solvers.swirl.problem import UniformSwirlProblem, WeightedSwirlProblem
 
 Array = NDArray[np.floating[Any]]
+
+SMALLEST_TOTAL = 1e-270  # so that even the stress of a map that fits to rounding has digits
 
 
 # Matrices of the size of D that the in-memory solver makes: without weights, and with weights or gaps.
@@ -58,6 +62,16 @@ class Backend(ABC):
     data: Dissimilarities | None = None
     runs_in_parallel: bool = False
     """Whether runs from several starts gain from being driven at the same time."""
+
+    @property
+    @abstractmethod
+    def length(self) -> float:
+        """Quadratic mean of the dissimilarities, whatever their weights."""
+
+    @property
+    @abstractmethod
+    def heaviest(self) -> float:
+        """Largest weight; 1 without weights."""
 
     @abstractmethod
     def evidence(self) -> Evidence:
@@ -98,6 +112,18 @@ class Backend(ABC):
         return None
 
 
+def require_magnitude(backend: Backend) -> None:
+    """Raise ``ValueError`` if weights are so large or small that sums of ``w D^2`` leave the range of floats."""
+    most = 1 / SMALLEST_TOTAL
+    heavy = backend.weighted and not backend.heaviest * backend.length * backend.length < most
+    if heavy or (backend.weighted and not (backend.total == 0 or SMALLEST_TOTAL < backend.total < most)):
+        raise InputError(
+            f"The largest of the weights is {backend.heaviest:g}, and the sum of w D^2 {backend.total:g}, of which nothing "
+            "can be computed; rescale the weights to ordinary magnitudes, which changes no map.",
+            argument="weights",
+        )
+
+
 class MemoryBackend(Backend):
     """Data in memory, with working copies beside them."""
 
@@ -119,6 +145,16 @@ class MemoryBackend(Backend):
         else:
             self.total, self.n_pairs = self._parts.total, float(n * (n - 1))
             self.skew_square = self._parts.skew_square
+
+    @cached_property
+    def length(self) -> float:
+        """Quadratic mean of the dissimilarities, whatever their weights."""
+        return typical_length(self.data)
+
+    @property
+    def heaviest(self) -> float:
+        """Largest weight; 1 without weights."""
+        return 1.0 if self.data.weights is None else float(np.max(self.data.weights, initial=0.0))
 
     @cached_property
     def _symmetric_and_heights(self) -> tuple[Array, Array]:

@@ -71,6 +71,16 @@ class PanelBackend(Backend):
             self.parts = Parts(np.empty((0, 0)), h, residual, self.total)
             self.n_pairs, self.skew_square = float(n * (n - 1)), self.parts.skew_square
 
+    @property
+    def length(self) -> float:
+        """Quadratic mean of the dissimilarities, whatever their weights."""
+        return float(np.sqrt(self._mean_square))
+
+    @property
+    def heaviest(self) -> float:
+        """Largest weight; 1 without weights."""
+        return float(self.panels.unit)
+
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
         if self.weighted:
@@ -113,7 +123,7 @@ class PanelBackend(Backend):
 
     def random(self, n_components: int, rng: np.random.RandomState) -> Array:
         """Gaussian points as far apart on average as the data."""
-        return gaussian_points(self.n_points, n_components, np.sqrt(self._mean_square), rng)
+        return gaussian_points(self.n_points, n_components, self.length, rng)
 
     def point_stress(
         self, X: Array, drift: Array, swirl: Array | None = None, geodesic: bool = False

@@ -5,14 +5,15 @@ A `Plan` says what the map is to be, a `Job` of what.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
+from finsler._arguments import as_random_state
 from finsler._runtime import Progress
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.geometry.pairs import AlphaSource, SampledScores
@@ -130,7 +131,7 @@ def solve(job: Job) -> Solution:
     _check_pairs(job)
     stop, progress = StopRule.of(given, began), Progress("sparse stress", given["verbose"])
     problem, mark = job.problem()
-    file, rng = None, check_random_state(given["random_state"])
+    file, rng = None, as_random_state(given["random_state"])
     if given["checkpoint"] is not None:
         file = Checkpoint(given["checkpoint"], job.about(mark), given["checkpoint_seconds"])
     loop = {name: given[name] for name in ("accelerate", "callback")} | {"progress": progress, "began": began}
@@ -217,7 +218,7 @@ class Job:
             streamed = StreamedProblem(self.pairs)
             return streamed, {"n_points": self.pairs.n_points, "pairs": _first_look(streamed, self.plan.m)}
         power, n_jobs = int(WEIGHTINGS[self.plan.weighting]), self.plan.options["n_jobs"]
-        relayed = partners(self.pairs, power, check_random_state(self.plan.options["random_state"]), n_jobs)
+        relayed = partners(self.pairs, power, as_random_state(self.plan.options["random_state"]), n_jobs)
         # The pivots of a large map stand where the coarse map has put them; in a small one they follow the arcs as well.
         hold = self.coarse and self.pairs.n_nodes > SAMPLE
         problem = SparseProblem(
@@ -262,8 +263,8 @@ class Job:
         if isinstance(self.init, str):
             cloud = rng.standard_normal((n, m))
             return State(cloud * _spread(problem, cloud, omega), omega, [], 3, source)
-        problem.evaluate(np.zeros((n, m)), omega)  # tells the size of the data
-        return State(given_start(self.init, n, m, problem.square), omega, [], 1, source)
+        cloud = np.random.RandomState(0).standard_normal((n, m))  # tells the length of the data
+        return State(given_start(self.init, n, m, _spread(problem, cloud, omega)), omega, [], 3, source)
 
 
 def _epochs(
@@ -305,15 +306,28 @@ def _epochs(
                 return state, replace(run, coordinates=state.coordinates, omega=state.omega)
 
 
+MOST_SIZES = 100  # tried to find that of the data
+
+
 def _spread(problem: PairProblem, X: Array, omega: Array) -> float:
     """Size at which random points are about as far apart as the data say, from the stress at three sizes."""
     # stress(c X) = a c^2 - 2 b c + total, whatever X; so two values give the best c.
     total = problem.evaluate(X * 0.0, omega).stress
-    one = problem.evaluate(X, omega).stress
-    two = problem.evaluate(2 * X, omega).stress
+    size, one = 1.0, problem.evaluate(X, omega).stress
+    for _ in range(
+        MOST_SIZES
+    ):  # until a map of this size differs from none, and not by more than rounding can tell
+        if one > 16 * total > 0:
+            size *= 2.0 ** round(math.log2(total / one) / 2)
+        elif abs(one - total) < 1e-3 * total:
+            size *= 2.0**10
+        else:
+            break
+        one = problem.evaluate(size * X, omega).stress
+    two = problem.evaluate(2 * size * X, omega).stress
     a = (two - 2 * one + total) / 2
     b = (4 * one - two - 3 * total) / -4
-    return float(b / a) if a > 0 and b > 0 else 1.0
+    return size * float(b / a) if a > 0 and b > 0 else size
 
 
 def _first_look(problem: PairProblem, m: int) -> float:

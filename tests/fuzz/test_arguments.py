@@ -1,0 +1,79 @@
+"""Every parameter of everything public, with every hostile value: a result, or an error that names the argument."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import finsler
+from finsler import InputError
+from finsler.errors import LONGEST_MESSAGE, shortened, shown
+from fuzz.counts import counted
+from fuzz.public import ANYTHING, ENTRIES, Entry, hostile, outcome
+
+SLOWEST = 60.0  # seconds that the values of one parameter may take before the test is thought to hang
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_good_arguments_give_a_result(entry):
+    assert outcome(entry, {}).kind == "result", outcome(entry, {}).text
+
+
+CASES = [(entry, name) for entry in ENTRIES for name in entry.parameters if name not in ANYTHING]
+
+
+@pytest.mark.parametrize(("entry", "name"), CASES, ids=lambda value: getattr(value, "name", value))
+def test_hostile_arguments(entry: Entry, name: str):
+    began, ends, wrong = time.perf_counter(), Counter(), {}
+    for what, value in hostile().items():
+        found = outcome(entry, {name: value})
+        ends[found.kind] += 1
+        if found.kind not in ("result", "refused"):
+            wrong[what] = f"{found.kind}: {found.text}"
+        assert time.perf_counter() - began < SLOWEST, f"{what} takes too long"
+    counted("arguments", ends)
+    assert not wrong, "\n".join(f"{entry.name}({name}={what}): {text}" for what, text in wrong.items())
+
+
+def test_what_is_new_is_covered():
+    """Names of all packages are looked at, and options that are declared as dictionary types, too."""
+    names = {entry.name for entry in ENTRIES}
+    offered = {name for name in finsler.__all__ if callable(getattr(finsler, name))}
+    assert offered - names == {"InputError", "Embedding"}
+    assert {"Embedding.place", "FinslerMDS.transform", "make_sea", "plot_map", "shortest_paths"} <= names
+    parameters = {entry.name: entry.parameters for entry in ENTRIES}
+    assert {"n_init", "memory_budget"} <= set(parameters["embed_matrix"])
+    assert {"weights", "callback"} <= set(parameters["FinslerMDS"])
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda: finsler.embed_matrix(np.zeros((2, 2)) + 1 - np.eye(2), labels=5), "labels"),
+        (lambda: finsler.embed_graph([(0, 1, 1.0), (1, 0, 1.0)], nodes=0), "nodes"),
+        (lambda: finsler.embed_graph([(0, 1, 1.0), (1, 0, 1.0)], unreachable="hinge", far="x"), "far"),
+        (lambda: finsler.FinslerMDS(random_state=-1).fit([[0, 1], [2, 0]]), "random_state"),
+        (lambda: finsler.LinkPredictor(validation_fraction=float("nan")).fit([(0, 1), (1, 2)]), "validation_fraction"),
+        (lambda: finsler.FinslerMDS(n_jobs=0).fit([[0, 1], [2, 0]]), "n_jobs"),
+        (lambda: finsler.FinslerMDS(tol=10**400).fit([[0, 1], [2, 0]]), "tol"),
+    ],
+)  # fmt: skip
+def test_errors_carry_the_argument(call, argument):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.argument == argument
+
+
+def test_messages_shorten_labels():
+    label = "x" * 10_000
+    with pytest.raises(InputError) as caught:
+        finsler.embed_matrix([[0, 1, 2], [np.nan, 0, 1], [1, 1, 0]], labels=[label, "y" * 10_000, "z"])
+    assert len(str(caught.value)) <= LONGEST_MESSAGE
+    with pytest.raises(InputError) as caught:
+        finsler.embed_matrix([[0, 1], [2, 0]], labels=["a", "b"]).index("many words " * 1000)
+    assert len(str(caught.value)) <= LONGEST_MESSAGE
+    assert shortened("short words stay") == "short words stay"
+    assert len(shown([label] * 50)) < 200
