@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from finsler._arguments import check_arguments
 from finsler.data.frames import labeled
 from finsler.data.matrix import as_dissimilarities, as_float_array
 from finsler.data.provenance import Provenance
@@ -63,6 +64,7 @@ def embed_rectangular(
     >>> tastes.labels
     ['row 1', 'row 2', 'row 3', 'toast', 'muffin']
     """
+    check_arguments(embed_rectangular, locals())
     check_names("embed_rectangular", options, MatrixOptions)
     D = labeled(D)
     values = as_float_array(D, "D")

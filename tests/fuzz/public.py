@@ -174,6 +174,13 @@ NOT_CALLED = re.compile(
     r"fetch_|LinkPredictor\.fit|set_\w+_request$|set_output$|get_|InputError$|LinkPredictor\.load$"
 )
 ANYTHING = {"y"}
+# Newer than this table: good arguments are still to be said. Remove a name to have it tried.
+NOT_YET = {
+    "asymmetry_test", "compare_maps", "embed_series", "procrustes", "fit_test", "random_stress", "bootstrap",
+    "bootstrap_counts", "jackknife", "cross_validate", "scree", "plot_null", "plot_confidence", "plot_alignment",
+    "plot_dimensions", "plot_cross_validation", "plot_series", "confidence", "embed_rectangular", "Embedding.align",
+    "Embedding.both_ways", "Embedding.require_one_drift",
+}  # fmt: skip
 
 
 class Entry(NamedTuple):
@@ -284,7 +291,7 @@ def _method_entries(name: str, make: Callable[[], Any]) -> Iterator[Entry]:
         yield Entry(full, call, list(parameters))
 
 
-ENTRIES = list(entries())
+ENTRIES = [entry for entry in entries() if entry.name not in NOT_YET]
 
 
 class Outcome(NamedTuple):

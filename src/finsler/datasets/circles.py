@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
+from finsler._arguments import as_random_state, check_arguments
 from finsler.errors import InputError, check_count
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.paths import shortest_paths
@@ -48,6 +49,7 @@ def make_gyre(n_samples: int = 150, *, speed: float = 0.5, random_state: Any = 0
     >>> sea.times.shape, bool(sea.times.min() >= 0)
     ((20, 20), True)
     """
+    check_arguments(make_gyre, locals())
     n = check_count("n_samples", n_samples, 2)
     if not 0 <= speed < 1:
         raise InputError(
@@ -93,6 +95,7 @@ def make_ring_road(n_sections: int = 72, *, n_spokes: int = 12, against: float =
     >>> town.costs.shape, town.costs[0, 6], town.costs[6, 0]
     ((109, 109), 6.0, 15.0)
     """
+    check_arguments(make_ring_road, locals())
     n, spokes = check_count("n_sections", n_sections, 3), check_count("n_spokes", n_spokes, 1)
     if n % spokes:
         raise InputError(f"must divide n_sections = {n}, got {spokes}.", argument="n_spokes")

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from finsler._arguments import check_arguments
 from finsler.data.labels import LabelIndex
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice, check_count
@@ -135,6 +136,7 @@ def procrustes(A: ArrayLike, B: ArrayLike, *, drift: str = "kept") -> Alignment:
     >>> round(found.r, 6), round(found.scale, 6)
     (1.0, 0.5)
     """
+    check_arguments(procrustes, locals())
     first, second = np.asarray(A, dtype=float), np.asarray(B, dtype=float)
     if first.ndim != 2 or first.shape != second.shape or len(first) < 2:
         raise InputError(
@@ -197,6 +199,7 @@ def compare_maps(
     >>> compare_maps(first, back).r < 0.1  # upside down is another map, if up costs more
     True
     """
+    check_arguments(compare_maps, locals())
     check_choice("drift", drift, ("auto", "kept", "free"))
     check_count("n_permutations", n_permutations, 0)
     seed = seed_of(random_state)

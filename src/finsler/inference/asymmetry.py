@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_arguments
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import gradient_share, is_symmetric
@@ -139,6 +140,7 @@ def asymmetry_test(
     >>> found.heights.p_value, found.drift.significant
     (0.001, True)
     """
+    check_arguments(asymmetry_test, locals())
     if sum(given is not None for given in (D, counts, replicates)) != 1:
         raise InputError("Give one of D, counts and replicates.")
     check_count("n_flips", n_flips)

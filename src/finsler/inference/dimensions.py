@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from finsler._arguments import check_arguments
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.components import matrix_components
@@ -161,6 +162,7 @@ def cross_validate(
     >>> found.table[found.chosen][:2]
     (2, 'randers')
     """
+    check_arguments(cross_validate, locals())
     data = checked(D, weights, what="cross_validate")
     seed = seed_of(random_state)
     sizes = sorted({check_count("dims", m) for m in dims})
@@ -290,6 +292,7 @@ def scree(
     >>> bool(found.stress[1] < 1e-3 < found.random[:, 1].min())
     True
     """
+    check_arguments(scree, locals())
     check_names("scree", options, RefitOptions)
     data = checked(D, weights, what="scree")
     check_count("n_permutations", n_permutations, 0)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 from scipy.stats import f as f_distribution
 
+from finsler._arguments import check_arguments
 from finsler._runtime import single_blas_thread
 from finsler.embedding import Embedding
 from finsler.errors import InputError
@@ -121,6 +122,7 @@ def confidence(embedding: Embedding, *, level: float = 0.95) -> Confidence:
     >>> bool(found.alpha_se < 0.01), found.covariance.shape
     (True, (64, 2, 2))
     """
+    check_arguments(confidence, locals())
     check_level(level)
     embedding.require_one_drift("confidence()")
     residuals = _residuals(embedding)

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_arguments
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import matrix_components
@@ -112,6 +113,7 @@ def fit_test(
     >>> found.p_value
     0.05
     """
+    check_arguments(fit_test, locals())
     check_names("fit_test", options, RefitOptions)
     data = checked(D, weights, what="fit_test")
     check_count("n_permutations", n_permutations)
@@ -242,6 +244,7 @@ def random_stress(
     >>> 0.40 < found.mean < 0.48
     True
     """
+    check_arguments(random_stress, locals())
     check_names("random_stress", options, RefitOptions)
     check_count("n_points", n_points, 3)
     check_count("n_draws", n_draws, 2)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import f as f_distribution
 
+from finsler._arguments import check_arguments
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.similarities import from_similarities
 from finsler.embedding import Embedding
@@ -77,6 +78,7 @@ def bootstrap(
     >>> found.covariance.shape
     (8, 2, 2)
     """
+    check_arguments(bootstrap, locals())
     tables = [as_dissimilarities(table, labels=labels) for table in replicates]
     k = len(tables)
     if k < max(FEWEST_REPLICATES, check_count("n_components", n_components) + 1):
@@ -140,6 +142,7 @@ def bootstrap_counts(
     >>> bootstrap_counts(moves, n_draws=10).covariance.shape
     (6, 2, 2)
     """
+    check_arguments(bootstrap_counts, locals())
     n = checked_counts(counts)
     check_choice("by", by, ("row", "table"))
     check_level(level)
@@ -249,6 +252,7 @@ def jackknife(embedding: Embedding) -> Jackknife:
     >>> found.stability > 0.99
     True
     """
+    check_arguments(jackknife, locals())
     embedding.require_one_drift("jackknife()")
     data, X = embedding.data, embedding.coordinates
     if data is None:

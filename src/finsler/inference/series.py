@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from finsler._arguments import check_arguments
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.embedding import Embedding
 from finsler.errors import InputError
@@ -114,6 +115,7 @@ def embed_series(
     >>> [round(one.alpha, 3) for one in years.maps]
     [0.097, 0.097]
     """
+    check_arguments(embed_series, locals())
     check_names("embed_series", options, MapOptions)
     items = list(tables.items()) if isinstance(tables, Mapping) else list(enumerate(tables, start=1))
     if len(items) < 2:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_arguments
 from finsler.errors import InputError
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, QUIET
@@ -39,6 +40,7 @@ def plot_null(test: Any, *, ax: Any = None) -> Any:
     >>> ax.get_ylabel()
     'draws'
     """
+    check_arguments(plot_null, locals())
     if not len(test.null):
         raise InputError(f"The test of {test.name} has a formula, and no draws to show.")
     ax = canvas.axes_for(ax, (6.4, 3.8))
@@ -123,6 +125,7 @@ def plot_confidence(confidence: Any, *, ax: Any = None, **options: Any) -> Any:
     >>> len(ax.collections) > 1
     True
     """
+    check_arguments(plot_confidence, locals())
     embedding = confidence.embedding
     if embedding.n_components > 2:
         raise InputError("Ellipses are drawn in one and two dimensions; ask the result for its half_axes.")
@@ -180,6 +183,7 @@ def plot_alignment(alignment: Any, *, ax: Any = None) -> Any:
     >>> ax.get_ylabel()
     'height (up costs more)'
     """
+    check_arguments(plot_alignment, locals())
     ax = canvas.axes_for(ax, (8.0, 6.6))
     A, B = (_flat(X) for X in (alignment.target, alignment.image))
     first = ax.scatter(*A.T, s=22, color=CHEAP, zorder=3)
@@ -225,6 +229,7 @@ def plot_series(series: Any, *, ax: Any = None) -> Any:
     >>> len(plot_series(finsler.embed_series({"then": hours, "now": hours**1.1})))
     2
     """
+    check_arguments(plot_series, locals())
     n = len(series.maps)
     axes = canvas.panels_for(ax, n, (4.2 * n, 4.4))
     places = [_flat(one.coordinates) for one in series.maps]
@@ -293,6 +298,7 @@ def plot_dimensions(scree: Any, *, ax: Any = None) -> Any:
     >>> plot_dimensions(found)[0].get_xlabel()
     'dimensions of the map'
     """
+    check_arguments(plot_dimensions, locals())
     panels = 1 if scree.cross_validation is None else 2
     axes = canvas.panels_for(ax, panels, (5.6 * panels, 4.2))
     one = axes[0]
@@ -329,6 +335,7 @@ def plot_cross_validation(found: Any, *, ax: Any = None) -> Any:
     -------
     matplotlib Axes
     """
+    check_arguments(plot_cross_validation, locals())
     ax = canvas.axes_for(ax, (5.6, 4.2))
     handles, names = [], []
     for model in dict.fromkeys(one.model for one in found.table):

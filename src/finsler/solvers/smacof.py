@@ -11,7 +11,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler._arguments import as_random_state
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
