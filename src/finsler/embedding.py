@@ -22,13 +22,14 @@ from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError, one_line
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
 from finsler.geometry.randers import randers_distances
+from finsler.geometry.scaling import ScaledFacts
 from finsler.solvers.scaled_map import ScaledMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from finsler.solvers.placement import Placement
-    from finsler.solvers.solution import ScaledFacts, Solution
+    from finsler.solvers.solution import Solution
     from finsler.solvers.swirl.choice import SwirlChoice
 
 Array = NDArray[np.floating[Any]]
@@ -406,7 +407,6 @@ class Embedding(ScaledMap):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
         """Read a map that :meth:`save` wrote. What it holds is checked as an input is."""
-        from finsler.solvers.solution import ScaledFacts
         from finsler.solvers.swirl.choice import SwirlChoice
 
         check_arguments(Embedding.load, locals())

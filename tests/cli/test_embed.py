@@ -313,7 +313,7 @@ def test_a_tour(tmp_path, real):
         ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "source, target: which columns"),
         ("a,b\nc,d\n", "unreachable='largest'"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
-        ("x,y,u,v\n0,0,0,0\n", "n_neighbors=10 needs more points"),
+        ("x,y,u,v\n0,0,0,0\n", "10 needs more points"),
         ("source,target,length\na,b,-1\nb,a,2\n", "weight=None"),
         ("0,1\n1,0\n".replace("1", "1e200"), "rescale to ordinary magnitudes"),
     ],

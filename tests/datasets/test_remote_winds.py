@@ -94,7 +94,7 @@ class TestFormats:
         with pytest.raises(ValueError, match=r"region must be .*'moon'"):
             fetch_flight_hours(region="moon")
         for n in (1, 63, 2.5):
-            with pytest.raises(ValueError, match=rf"n_airports must be an integer from 2 to 62.*got {n}"):
+            with pytest.raises(ValueError, match=rf"n_airports must be .*got {n}"):
                 fetch_flight_hours(n_airports=n)
 
 

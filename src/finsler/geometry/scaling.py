@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -251,3 +251,66 @@ def midranks(blocks: Blocks) -> Array:
         before = np.concatenate([[0], last])[starts]
         rank = rank - np.repeat(before, np.diff(np.append(starts, len(rank))))
     return rank[blocks.codes]
+
+
+@dataclass(frozen=True)
+class ScaledFacts:
+    """What is known of a map whose distances agree with disparities instead of the data."""
+
+    scaling: Scaling
+    stress1: float  #: Kruskal's stress-1.
+    alpha_least_stress: float | None = (
+        None  #: Alpha of least stress, where alpha was fitted and then corrected.
+    )
+    stress1_least_stress: float | None = None  #: Stress-1 there.
+    degenerate: bool = False  #: Whether the points have fallen into heaps.
+    levels: int = 0  #: Number of different disparities.
+    n_bins: int = 0  #: Bins that the data were put into for their number; 0 if they were not.
+    few_rows: bool = False  #: Whether alpha was fitted to rows too few to tell it.
+
+    def warnings(self) -> list[str]:
+        """Say what should not be overlooked."""
+        said = []
+        if self.degenerate:
+            said.append(
+                f"Ordinal scaling has collapsed to {self.levels} levels: the order only says which group a point is in. Use "
+                "scaling='spline' or 'interval'."
+            )
+        if self.few_rows:
+            said.append("The order within so few rows hardly determines alpha: give it.")
+        return said
+
+    def sentences(self) -> list[str]:
+        """Say in words what a reader of the map should know."""
+        binned = f"The data were put into {self.n_bins:,} bins before their disparities were fitted."
+        units = "Alpha is in units of the skew part over those of the scaled symmetric part: a convention."
+        parts = self.scaling.conditional == "parts"
+        return [*self.warnings(), *([binned] if self.n_bins else []), *([units] if parts else [])]
+
+    def words(self, alpha: float) -> str:
+        """Scaling, stress and alphas in one line.
+
+        Examples
+        --------
+        >>> ScaledFacts(Scaling("ordinal"), 0.2171, 0.048, 0.215).words(0.094)
+        'ordinal (ties broken), stress-1 (Kruskal) 0.2171, alpha 0.094 (least stress, 0.215, at 0.048)'
+        """
+        least = ""
+        if self.alpha_least_stress is not None:
+            least = f" (least stress, {self.stress1_least_stress:.4g}, at {self.alpha_least_stress:.3g})"
+        return f"{self.scaling}, stress-1 (Kruskal) {self.stress1:.4g}, alpha {alpha:.3g}{least}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the facts as plain Python."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any] | None) -> ScaledFacts | None:
+        """Make the facts again from what :meth:`to_dict` gave, checked; None from None."""
+        if record is None:
+            return None
+        found = cls(**{**record, "scaling": Scaling(**record["scaling"])})
+        numbers = (found.stress1, found.alpha_least_stress or 0.0, found.stress1_least_stress or 0.0)
+        if not all(isinstance(x, (int, float)) and 0 <= x < np.inf for x in numbers):
+            raise TypeError(f"stress-1 and alpha are {numbers}")
+        return found

@@ -28,7 +28,7 @@ from finsler.errors import InputError, check_count
 from finsler.geometry.disparities import Cone, Transformation, kruskal, targets, transformations
 from finsler.geometry.pairs import AlphaSource
 from finsler.geometry.randers import drift_vector
-from finsler.geometry.scaling import Scaling, data_pairs, midranks
+from finsler.geometry.scaling import ScaledFacts, Scaling, data_pairs, midranks
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.drift import upright
 from finsler.solvers.majorize import EARLY, Run, StopRule, majorize
@@ -38,7 +38,7 @@ from finsler.solvers.scaled_problem import distances, scaled_problem
 from finsler.solvers.scouting import SAME
 from finsler.solvers.search import SECOND_START
 from finsler.solvers.smacof import UNCLEAR_ITERATIONS, given_start, smacof
-from finsler.solvers.solution import ScaledFacts, Solution, solution_of
+from finsler.solvers.solution import Solution, solution_of
 from finsler.solvers.start import AlphaGuess, check_alpha, guess_alpha
 
 Array = NDArray[np.floating[Any]]

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from finsler.data.provenance import Provenance
     from finsler.geometry.disparities import Transformation
     from finsler.geometry.pairs import AsymmetryShown, SampledScores
-    from finsler.geometry.scaling import Scaling
+    from finsler.geometry.scaling import ScaledFacts, Scaling
     from finsler.solvers.nonmetric import Fitted
-    from finsler.solvers.solution import ScaledFacts
 
 Array = NDArray[np.floating[Any]]
 
