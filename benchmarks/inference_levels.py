@@ -254,7 +254,9 @@ def table(results: dict[str, dict[str, Any]]) -> str:
                     f"{size}: {100 * share:.1f} %" + "" if fine else f"{size}: **{100 * share:.1f} %**"
                 )
             shown = "" if what == "power" else f"{100 * low:g} to {100 * high:g} %"
-            sets = ", ".join(sorted({f"{case['datasets']:,}" for case in done.values()}))
+            sets = ", ".join(dict.fromkeys(f"{case['datasets']:,}" for case in done.values()))
+            if len({case["datasets"] for case in done.values()}) > 1:  # in the order of the sizes
+                sets = ", ".join(f"{size}: {case['datasets']:,}" for size, case in done.items())
             lines.append(f"| {text} | {what} | {', '.join(cells)} | {shown} | {sets} |")
     return "\n".join(lines)
 
