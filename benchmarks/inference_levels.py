@@ -186,13 +186,13 @@ def choice(n: int, rng: np.random.Generator) -> Outcome:
 CASES: dict[str, tuple[Callable[[int, np.random.Generator], Outcome], tuple[int, ...], int, str, tuple[float, float]]] = {
     "heights": (heights, (8, 20, 50), 1000, "`asymmetry_test`: noise only, heavy tails; N", (0.03, 0.07)),
     "circles": (circles, (8, 20, 50), 500, "`asymmetry_test`: heights and noise, no circles; N", (0.01, 0.07)),
-    "counts": (counts, (6, 12), 1000, "`asymmetry_test(counts=)`: Poisson counts of about 3 to 10; N", (0.02, 0.07)),
+    "counts": (counts, (6, 12), 1000, "`asymmetry_test(counts=)`: Poisson counts of about 3 to 10; N", (0.03, 0.07)),
     "replicates": (replicates, (8, 20), 1000, "`asymmetry_test(replicates=)`: 10 points; K", (0.03, 0.07)),
     "maps": (maps, (8, 20, 50), 1000, "`compare_maps`: unrelated maps; N", (0.03, 0.07)),
     "fit": (fit, (8, 10), 1000, "`fit_test`: directions alike, no map; N", (0.03, 0.07)),
     "ellipses": (ellipses, (8, 12, 25, 50), 150, "`confidence`: 95 % ellipses; N", (0.9, 0.98)),
     "resampled": (resampled, (5, 8, 20), 60, "`bootstrap`: 95 % ellipses; K", (0.9, 0.98)),
-    "counted": (counted, (200, 1000), 60, "`bootstrap_counts`: 95 % ellipses; counts in a row", (0.85, 1.0)),
+    "counted": (counted, (200, 1000), 60, "`bootstrap_counts`: 95 % ellipses; counts in a row", (0.9, 0.98)),
     "choice": (choice, (25,), 20, "`cross_validate`: truth chosen; N", (0.9, 1.0)),
 }  # fmt: skip
 

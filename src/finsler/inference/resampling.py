@@ -117,7 +117,8 @@ def bootstrap_counts(
 ) -> Confidence:
     """Ellipses around the points of a map of counts, by counting again: multinomial draws with the observed shares.
 
-    They tell what the counting alone makes uncertain, not whether the shares would be the same elsewhere.
+    They tell what the counting alone makes uncertain, not whether the shares would be the same elsewhere. In simulations
+    95 % ellipses covered 86 to 90 %: they are somewhat too small.
 
     Parameters
     ----------
