@@ -115,7 +115,7 @@ sys.exit(main({[str(arg) for arg in args]!r}))
 def test_ctrl_c_writes_the_best_map_so_far(flights, tmp_path):
     folder, _ = flights
     outs = ["--out", tmp_path / "map.npz", "--out", tmp_path / "map.csv"]
-    args = ["embed", folder / "times.csv", "--init", "random", *outs]
+    args = ["embed", folder / "times.csv", "--init", "random", "--n-init", "1", *outs]
     result = interrupted("finsler._runtime", "module.Progress.update", 4, args)
     assert result.returncode == 130, result.stderr
     assert "interrupted: Ctrl-C after" in result.stderr

@@ -157,7 +157,7 @@ def test_a_matrix_of_matlab(tmp_path):
     savemat(path, {"D": D, "E": 2 * D})
     np.testing.assert_array_equal(read_table(path, variable="E").values, 2 * D)
     with pytest.raises(
-        InputError, match=r"times\.mat: variable which matrix\? Give variable=, of 'D 4 x 4', 'E 4 x 4'"
+        InputError, match=r"times\.mat: which matrix\? Give variable=, of 'D 4 x 4', 'E 4 x 4'"
     ):
         read_table(path)
     with pytest.raises(InputError, match="variable 'F' is no matrix"):

@@ -6,6 +6,7 @@ import os
 
 from fuzz.counts import COUNTS, table
 
+collect_ignore = ["atheris_readers.py"]  # a script, of a package that few have
 EXAMPLES = int(os.environ.get("FINSLER_FUZZ", "0"))
 
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
-from finsler._arguments import check_argument, declared_types
 from finsler.errors import InputError, InputTypeError, check_count
 
 if TYPE_CHECKING:  # the command line shows the defaults before numpy is needed
@@ -122,6 +121,11 @@ def checked(
     """
     check_names(function, options, known)
     found = {name: options.get(name, defaults.get(name)) for name in known.__annotations__}
+    from finsler._arguments import (  # here: it needs numpy, which --help does without
+        check_argument,
+        declared_types,
+    )
+
     for name, annotation in declared_types(known).items():
         check_argument(name, found[name], annotation)
     _check(cast(SolverOptions, found))
