@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from finsler._arguments import check_arguments
-from finsler.data.matrix import as_dissimilarities
+from finsler.data.frames import labeled
+from finsler.data.labels import frame_labels
+from finsler.data.matrix import as_dissimilarities, as_float_array
 from finsler.data.pairs import pairs_to_dissimilarities
+from finsler.data.pieces import UNREACHABLE, placeable
 from finsler.data.provenance import Provenance
 from finsler.data.similarities import with_facts
-from finsler.data.tables import read_table
+from finsler.data.tables import ORIENTATIONS, TURNED, read_table
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
@@ -52,6 +55,8 @@ def embed_matrix(
     weights: ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
     missing: str = "raise",
+    unreachable: str = "raise",
+    orientation: str = "from-to",
     encoding: str | None = None,
     sheet: str | int | None = None,
     variable: str | None = None,
@@ -76,6 +81,11 @@ def embed_matrix(
         Names of the points.
     missing : {"raise", "mask", "hinge"}
         NaN and inf are refused, or left out; or inf means "at least as far as the largest finite dissimilarity".
+    unreachable : {"raise", "largest"}
+        If known pairs leave the points in several groups: refuse, or map the largest one and name the points left out in
+        the ``provenance``; NaN and inf are left out then, unless `missing` says otherwise.
+    orientation : {"from-to", "to-from"}
+        Whether rows are where ways begin, or columns; `weights` are turned with `D`.
     encoding : str, optional
         Encoding of a text file, if not UTF-8: "cp1252" for what Excel saves as plain CSV in western Europe.
     sheet, variable : str, optional
@@ -99,22 +109,32 @@ def embed_matrix(
     """
     check_names("embed_matrix", options, MatrixOptions)
     check_arguments(embed_matrix, locals(), besides=("D", "weights"))
+    check_choice("unreachable", unreachable, UNREACHABLE)
+    check_choice("orientation", orientation, ORIENTATIONS)
+    missing = "mask" if missing == "raise" and unreachable == "largest" else missing
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     path = os.fspath(D) if isinstance(D, str | os.PathLike) else None
-    if (path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D):
+    turned, plain = orientation == "to-from", unreachable == "raise" and orientation == "from-to"
+    if plain and ((path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D)):
         # These may be larger than memory: the estimator finds out, and solves them where they are.
         return _relabeled(mds.fit(D, weights=weights).result_, labels)
     values: Any = D
     facts = Provenance(kind="matrix")
     if path is not None:
-        table = read_table(path, kind="matrix", encoding=encoding, sheet=sheet, variable=variable)
+        chosen: dict[str, Any] = {"sheet": sheet, "variable": variable, "orientation": orientation}
+        table = read_table(path, kind="matrix", encoding=encoding, **chosen)
         values, labels, facts = table.values, table.labels if labels is None else labels, table.provenance
+    elif turned:
+        labels = frame_labels(labeled(D), "D") if labels is None else labels
+        values, facts = as_float_array(labeled(D), "D").T, facts.having(remarks=[TURNED])
+    if turned and weights is not None:
+        weights = as_float_array(labeled(weights), "weights").T
     data = as_dissimilarities(
         values, weights, labels=labels, missing=missing, negative=scaling_of(options).negative
     )
     if data is not values:  # else they say themselves where they come from
         data = with_facts(data, facts)
-    return mds.fit(data).result_
+    return mds.fit(placeable(data, unreachable)).result_
 
 
 def embed_pairs(
@@ -126,6 +146,7 @@ def embed_pairs(
     similarity: str | None = None,
     zeros: str = "missing",
     missing: str = "mask",
+    unreachable: str = "raise",
     aggregate: str | None = None,
     where: Any = None,
     n_components: int = 2,
@@ -151,6 +172,8 @@ def embed_pairs(
         What a flow of zero says; goes with `similarity`.
     missing : {"mask", "raise", "hinge"}
         Absent pairs are left out, or refused; with "hinge", infinite values mean "at least as far as the largest".
+    unreachable : {"raise", "largest"}
+        As in :func:`embed_matrix`; with `similarity`, places from which nothing goes to others are left out, too.
     aggregate : {"mean", "sum", "min", "max", "median", "first", "last"}, optional
         How several values of one pair become one; otherwise they are refused.
     where : dict, or text such as "year=2020", optional
@@ -185,6 +208,7 @@ def embed_pairs(
         similarity=similarity,
         zeros=zeros,
         missing=missing,
+        unreachable=unreachable,
         aggregate=aggregate,
         negative=scaling_of(options).negative,
         source=source,

@@ -7,7 +7,7 @@ The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilari
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import sqrt
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ import numpy as np
 from finsler._arguments import check_arguments
 from finsler._runtime import thread_count
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.provenance import listed
 from finsler.errors import InputError, check_count
 from finsler.geometry.asymmetry import FEWEST_ROWS, Triangles, gradient_share, is_symmetric, triangles
 from finsler.geometry.components import graph_components
@@ -79,6 +80,7 @@ class AsymmetryReport:
     turning: tuple[
         Turning, ...
     ] = ()  #: How much of it turns round a center (in the plane), or an axis (in space).
+    left_out: tuple[Any, ...] = ()  #: Points that could not be placed with the others.
     triangle_violations: float | None = None  #: Share of known triples i, j, k with D_ik > D_ij + D_jk.
     triangles_checked: int = 0  #: Ordered triples whose three values are known, among those looked at.
     triangles_sampled: bool = False  #: If not, all were looked at.
@@ -174,6 +176,7 @@ class AsymmetryReport:
             Row("missing", self.missing, f"{self.missing:,}"),
             Row("unreachable", self.unreachable, f"{self.unreachable:,}"),
             Row("known one way only", self.one_way, f"{self.one_way:,} of {self.n_looked_at // 2:,} pairs"),
+            *([Row("left out", len(self.left_out), listed(self.left_out))] if self.left_out else []),
             Row("connected", self.strongly_connected, self._connected()),
             *self._asymmetry_rows(),
         ]
@@ -346,11 +349,12 @@ def asymmetry_report(
     if isinstance(data, Digraph):
         if weights is not None or labels is not None:
             raise InputError("A graph carries its own labels, and its pairs no weights; do not pass them.")
-        found, paths = _look_at_graph(data, hops, sample, seed, n_jobs), True
+        found, facts = _look_at_graph(data, hops, sample, seed, n_jobs), data.provenance
     else:
         checked = as_dissimilarities(data, weights, labels=labels, missing="mask", diagonal=diagonal)
-        found, paths = _look_at_matrix(checked, sample, seed, n_jobs), checked.provenance.paths
-    return _report(*found, paths, seed, most)
+        found, facts = _look_at_matrix(checked, sample, seed, n_jobs), checked.provenance
+    report = _report(*found, facts.paths or isinstance(data, Digraph), seed, most)
+    return replace(report, left_out=facts.left_out)
 
 
 # All pairs or some rows, the names of the points, their groups, and whether each reaches each other.

@@ -119,4 +119,21 @@ def format_broken() -> dict[str, bytes]:
         "line.mat": mat(v=np.ones(4)),
         "complex.mat": mat(D=D + 1j),
         "shape.mat": mat(D=np.ones((2, 2, 2))),
+        **crashing(),
     }
+
+
+def crashing() -> dict[str, bytes]:
+    """Files at which compiled readers, left alone, end the process: indices and offsets beyond what is there."""
+    good = csr_array(D).tocsc().indices.astype("<i4").tobytes()
+    files = {"beyond.mat": mat(A=csr_array(D)).replace(good, good[:-4] + np.int32(99_999_999).tobytes())}
+    if find_spec("pyarrow"):
+        import pyarrow
+        from pyarrow import feather
+
+        file = io.BytesIO()
+        feather.write_feather(pyarrow.table({"from": LABELS, "to": LABELS}), file, compression="uncompressed")
+        offsets = np.arange(5, dtype="<i4").tobytes()
+        bad = offsets[:-4] + np.int32(2_000_000_000).tobytes()
+        files["beyond.feather"] = file.getvalue().replace(offsets, bad)
+    return files

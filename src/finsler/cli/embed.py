@@ -47,6 +47,7 @@ def embed(
     encoding: opt.Encoding = None,
     sheet: opt.Sheet = None,
     variable: opt.Variable = None,
+    orientation: opt.Orientation = None,
     n_components: opt.Components = None,
     alpha: opt.Alpha = None,
     swirl: opt.Swirl = None,

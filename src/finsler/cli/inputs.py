@@ -19,6 +19,7 @@ from finsler.cli.output import say
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities, place_codes
+from finsler.data.pieces import UNREACHABLE, placeable
 from finsler.data.point_tables import read_attributes, read_weights
 from finsler.data.similarities import from_similarities, with_facts
 from finsler.data.tables import Table
@@ -34,7 +35,7 @@ from finsler.solvers.options import MapOptions, ScalingOptions, scaling_of
 Options = Mapping[str, Any]
 About = dict[str, NDArray[Any]]
 
-READING = ("source", "target", "similarity", "where", "encoding", "sheet", "variable")
+READING = ("source", "target", "similarity", "where", "encoding", "sheet", "variable", "orientation")
 COUNTS = ("similarity", "zeros", "diagonal", "missing")
 PATHS = ("hops", "unreachable", "connection")
 SCALING = tuple(ScalingOptions.__annotations__)
@@ -46,7 +47,8 @@ GOES_WITH = {
     **dict.fromkeys((*COUNTS, *SCALING), ("matrix", "pairs")),
     **dict.fromkeys(("value", "aggregate"), ("pairs",)),
     **dict.fromkeys(("weight", "hops", "connection", "method", "n_pivots"), ("edges",)),
-    "unreachable": ("edges", "points"),
+    "unreachable": ("matrix", "pairs", "edges", "points"),
+    "orientation": ("matrix",),
     "n_neighbors": ("points",),
 }
 
@@ -87,7 +89,7 @@ def measure(table: Table, options: Options) -> Dissimilarities:
     elif table.kind == "points":
         data = _point_distances(table, options)
     elif table.kind == "pairs":
-        given = chosen(options, *COUNTS, "aggregate")
+        given = chosen(options, *COUNTS, "aggregate", "unreachable")
         data = pairs_to_dissimilarities(table, negative=scaling_of(options).negative, **given)
     else:
         data = graph_distances(table.graph, **chosen(options, *PATHS, *RUNNING))
@@ -104,12 +106,17 @@ def _matrix_distances(table: Table, options: Options) -> Dissimilarities:
     values, W = np.asarray(table.values), None
     if "weights" in options:
         W = read_weights(options["weights"], table.labels, len(values), **chosen(options, "encoding"))
+        W = W.T if options.get("orientation") == "to-from" else W
     if "similarity" in options:
-        given = chosen(options, *COUNTS)
+        given = chosen(options, *COUNTS, "unreachable")
         return from_similarities(values, weights=W, labels=table.labels, facts=table.provenance, **given)
+    unreachable = options.get("unreachable", "raise")
+    check_choice("unreachable", unreachable, UNREACHABLE)
     given = {"negative": scaling_of(options).negative, **chosen(options, "missing", "diagonal")}
+    if unreachable == "largest":
+        given.setdefault("missing", "mask")
     data = as_dissimilarities(values, W, labels=table.labels, name=table.name, **given)
-    return with_facts(data, table.provenance)
+    return placeable(with_facts(data, table.provenance), unreachable)
 
 
 def _point_distances(table: Table, options: Options) -> Dissimilarities:
@@ -141,9 +148,9 @@ def find_map(table: Table, options: Options) -> Embedding:
         if table.kind == "points":  # sheets hardly determine alpha
             usual = signature(embed_points).parameters
             solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
-        if isinstance(table.values, np.memmap) and not {"weights", "weighting", *COUNTS} & {*options} - {
-            "missing"
-        }:
+        if isinstance(table.values, np.memmap) and not (
+            {"weights", "weighting", "unreachable", *COUNTS} & {*options} - {"missing"}
+        ):
             found = embed_matrix(
                 table.values, **chosen(options, "missing"), **solving
             )  # in memory only if it fits

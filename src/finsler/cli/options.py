@@ -118,6 +118,7 @@ _SIMILARITY = "It holds counts or similarities; how to make dissimilarities of t
 _ZEROS = "What a count of zero says: nothing, little, or zero."
 _DIAGONAL = "If the diagonal is not zero: refuse, ignore it, or use it."
 _MISSING = "Empty or infinite cells: refuse, leave out, or keep infinite ones far."
+_ORIENTATION = "Whether the rows of a matrix are where ways begin, or its columns."
 _UNREACHABLE = "Pairs without a path: leave out, keep only the largest part, keep far apart, or refuse."
 _CONNECTION = "What the largest part of a graph is."
 _ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
@@ -149,8 +150,9 @@ Zeros = Annotated[Word, choice(DATA, "missing|pseudocount|keep", _ZEROS, "missin
 Diagonal = Annotated[Word, choice(DATA, "check|ignore|use", _DIAGONAL, "check")]
 Missing = Annotated[Word, choice(DATA, "raise|mask|hinge", _MISSING, "raise; mask for pairs, similarities")]
 Unreachable = Annotated[
-    Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise for points")
+    Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise unless it is a graph")
 ]
+Orientation = Annotated[Word, choice(DATA, "from-to|to-from", _ORIENTATION, "from-to")]
 Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "strong")]
 Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths.", False, "--hops")]
 Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]

@@ -43,6 +43,7 @@ def report(
     encoding: opt.Encoding = None,
     sheet: opt.Sheet = None,
     variable: opt.Variable = None,
+    orientation: opt.Orientation = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
@@ -100,6 +101,7 @@ def compare(
     encoding: opt.Encoding = None,
     sheet: opt.Sheet = None,
     variable: opt.Variable = None,
+    orientation: opt.Orientation = None,
     n_components: Size = None,
     weighting: opt.Weighting = None,
     weights: opt.Weights = None,

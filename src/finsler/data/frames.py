@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 
 from finsler.errors import InputError, MissingExtraError
 
+# What to do with a table that is not square.
+RECTANGULAR = (
+    "If its rows and columns are different things, embed_rectangular maps both; if they are the same, add those that lack, "
+    "with empty cells, or write it as a long table, one row for each pair."
+)
 _BACKENDS = ("pandas", "polars", "pyarrow")  # of which frames are made, too
 
 

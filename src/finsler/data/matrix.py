@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_number, check_words
 from finsler._runtime import Progress, drop_pages, require_memory
-from finsler.data.frames import labeled, place_in
+from finsler.data.frames import RECTANGULAR, labeled, place_in
 from finsler.data.labels import LabelIndex, frame_labels, plain_label
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice, shown
@@ -80,7 +80,7 @@ def raise_if_unconnected(group: NDArray[np.intp], name: Callable[[int], str]) ->
     raise InputError(
         f"The pairs with a weight leave the points in {len(sizes)} unconnected groups (sizes "
         f"{', '.join(map(str, sorted(sizes.tolist(), reverse=True)[:8]))}), which have no common frame. Outside the "
-        f"largest group: {shown}. Embed each group by itself, or supply dissimilarities between them."
+        f"largest group: {shown}. Embed each by itself, the largest alone (unreachable='largest'), or add values between."
     )
 
 
@@ -207,6 +207,7 @@ def check_square(matrix: Array, name: str) -> None:
             hint = " Reshape your data to two dimensions."
         else:
             hint = "" if np.isfinite(matrix).all() else " It also contains NaN or infinity."
+            hint += f" {RECTANGULAR}" if matrix.ndim == 2 else ""
         raise InputError(
             f"{name} must be a square matrix of dissimilarities from row to column, got shape {matrix.shape}.{hint}"
         )

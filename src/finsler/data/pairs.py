@@ -14,6 +14,7 @@ from finsler.data.columns import choose_columns, find_column
 from finsler.data.frames import long_columns
 from finsler.data.labels import plain_label
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.pieces import placeable
 from finsler.data.provenance import Provenance, count
 from finsler.data.similarities import from_similarities, with_facts
 from finsler.data.tables import Table, parse_where, read_table, rows_where
@@ -137,6 +138,7 @@ def pairs_to_dissimilarities(
     missing: str = "mask",
     aggregate: str | None = None,
     negative: str = "raise",
+    unreachable: str = "raise",
     **reading: Any,
 ) -> Dissimilarities:
     """Make a matrix of a long table of measured pairs. No paths: pairs that are not there are missing.
@@ -145,7 +147,8 @@ def pairs_to_dissimilarities(
     transform of `finsler.data.similarities`, values are flows or similarities, and a pair that is not there has the value
     zero; `zeros` and `diagonal` are those of :func:`~finsler.data.similarities.from_similarities`. Without it, values of a
     place to itself are left out, which is said, or refused if they are not 0 and `diagonal` is "check". `aggregate` tells
-    how several values of one pair become one; by default they are refused. `negative` is that of
+    how several values of one pair become one; by default they are refused. `unreachable` is that of
+    :func:`~finsler.data.pieces.placeable`. `negative` is that of
     :func:`~finsler.data.matrix.as_dissimilarities`; `reading` goes to :func:`as_pairs`.
 
     Examples
@@ -173,7 +176,14 @@ def pairs_to_dissimilarities(
     matrix.flat[key] = values
     if similarity is not None:
         return from_similarities(
-            matrix, similarity, labels=labels, zeros=zeros, diagonal=diagonal, missing=missing, facts=facts
+            matrix,
+            similarity,
+            labels=labels,
+            zeros=zeros,
+            diagonal=diagonal,
+            missing=missing,
+            facts=facts,
+            unreachable=unreachable,
         )
     if diagonal == "use" or zeros != "missing":
         raise InputError("zeros and diagonal='use' go with similarity=.")
@@ -184,7 +194,7 @@ def pairs_to_dissimilarities(
     data = as_dissimilarities(
         matrix, labels=labels, missing=missing, diagonal=diagonal, negative=negative, name=pairs.name
     )
-    return with_facts(data, facts)
+    return placeable(with_facts(data, facts), unreachable)
 
 
 def _merge(

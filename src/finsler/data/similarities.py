@@ -24,6 +24,7 @@ from scipy.stats import rankdata
 from finsler.data.frames import Labeled, labeled
 from finsler.data.labels import LabelIndex, frame_labels
 from finsler.data.matrix import LARGEST, Array, Dissimilarities, as_dissimilarities, as_float_array
+from finsler.data.pieces import placeable, sources
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice
 
@@ -118,11 +119,13 @@ def from_similarities(
     diagonal: str = "ignore",
     missing: str = "mask",
     facts: Provenance | None = None,
+    unreachable: str = "raise",
 ) -> Dissimilarities:
     """Turn a matrix of counts or similarities into dissimilarities that are checked and know how they were made.
 
     `weights` and `missing` are those of :func:`~finsler.data.matrix.as_dissimilarities`. NaN on the diagonal is nothing,
-    and other values there count only with ``diagonal="use"``. `facts` tell where the counts come from.
+    and other values there count only with ``diagonal="use"``. `facts` tell where the counts come from. With `unreachable`
+    "largest", points from which nothing goes to others, and those outside the largest group, are left out by name.
     """
     check_choice("similarity", similarity, TRANSFORMS)
     check_choice("diagonal", diagonal, ("ignore", "check", "use"))
@@ -130,10 +133,16 @@ def from_similarities(
         raise InputError("use goes with similarity transition or linear.", argument="diagonal")
     counts = np.array(counts, dtype=float)
     np.fill_diagonal(counts, np.nan_to_num(np.diagonal(counts), nan=0.0))
+    facts = facts or Provenance()
+    if unreachable == "largest" and len(kept := sources(counts)) < len(counts):
+        names = list(range(len(counts))) if labels is None else list(labels)
+        facts = facts.having(left_out=[name for i, name in enumerate(names) if i not in {*kept.tolist()}])
+        counts, labels = counts[np.ix_(kept, kept)], [names[i] for i in kept]
+        weights = None if weights is None else np.asarray(weights)[np.ix_(kept, kept)]
     options: dict[str, Any] = {"diagonal": "use"} if diagonal == "use" else {}
     D = dissimilarities_from(counts, transform=similarity, zeros=zeros, labels=labels, **options)
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
-    return with_facts(data, (facts or Provenance()).having(similarity=similarity))
+    return placeable(with_facts(data, facts.having(similarity=similarity)), unreachable)
 
 
 def with_facts(data: Dissimilarities, facts: Provenance) -> Dissimilarities:

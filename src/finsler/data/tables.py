@@ -39,7 +39,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import drop_pages
+from finsler._runtime import drop_pages, require_memory
 from finsler.data.columns import (
     TAKEN_FOR,
     MatrixLayout,
@@ -51,6 +51,7 @@ from finsler.data.columns import (
     matrix_layout,
     point_columns,
 )
+from finsler.data.frames import RECTANGULAR
 from finsler.data.provenance import Provenance, count
 from finsler.data.readers import Cells, GraphFile, Matrix, read_file, require_known
 from finsler.data.readers.attributed import AttributedGraph
@@ -60,6 +61,8 @@ from finsler.data.readers.text import Text, is_number, number_share
 from finsler.errors import InputError, check_choice, shown
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")
+ORIENTATIONS = ("from-to", "to-from")
+TURNED = "Columns are where ways begin: the matrix was turned."
 
 ROWS = 256  # of a matrix that are looked at in one go
 
@@ -140,6 +143,7 @@ def read_table(
     header: bool | None = None,
     sheet: str | int | None = None,
     variable: str | None = None,
+    orientation: str = "from-to",
 ) -> Table:
     r"""Read a table and find out what it is. How tables are written is told at the top of this module.
 
@@ -168,6 +172,8 @@ def read_table(
         Of an Excel file, by name or by position from 0.
     variable : str, optional
         Of a MATLAB file, or table of a routing service: durations (as by default) or distances.
+    orientation : {"from-to", "to-from"}
+        Whether the rows of a matrix are where ways begin, or its columns; then it is turned, which is said.
 
     Returns
     -------
@@ -184,6 +190,7 @@ def read_table(
            [2. , 0. ]])
     """
     check_choice("kind", kind, KINDS)
+    check_choice("orientation", orientation, ORIENTATIONS)
     if isinstance(file, str | os.PathLike) and kind == "auto":
         require_known(Path(file))
     text = read_file(file, encoding, delimiter, sheet=sheet, variable=variable)
@@ -192,7 +199,7 @@ def read_table(
             "source": source, "target": target, "similarity": similarity, "where": where, "delimiter": delimiter,
             "header": header,
         }  # fmt: skip
-        return _ready(text, Path(str(file)).name, kind, only_text)
+        return oriented(_ready(text, Path(str(file)).name, kind, only_text), orientation)
     long = kind in ("pairs", "edges") or source is not None or where is not None
     long = long or not isinstance(value, str) or value != "auto"
     found = "long" if long else kind
@@ -204,7 +211,20 @@ def read_table(
         raise InputError(f"source, target, value and where are for pairs and edges, not for kind={kind!r}.")
     else:
         table = _matrix(text) if found == "matrix" else _points(text)
-    return replace(table, provenance=table.provenance.having(remarks=text.said)) if text.said else table
+    if text.said:
+        table = replace(table, provenance=table.provenance.having(remarks=text.said))
+    return oriented(table, orientation)
+
+
+def oriented(table: Table, orientation: str) -> Table:
+    """Give a table whose rows are where ways begin."""
+    if orientation == "from-to":
+        return table
+    if table.kind != "matrix" or table.values is None:
+        raise InputError(f"to-from is for a matrix; {table.name} holds {table.kind}.", argument="orientation")
+    require_memory(8.0 * table.values.size, f"{table.name}, turned,", "Write it from row to column.")
+    facts = table.provenance.having(remarks=[TURNED])
+    return replace(table, values=np.array(table.values.T, order="C"), provenance=facts)
 
 
 def _ready(content: Matrix | GraphFile, name: str, kind: str, only_text: Mapping[str, Any]) -> Table:
@@ -264,7 +284,7 @@ def _matrix(text: Cells) -> Table:
     if n != width:
         raise InputError(
             f"{text.name}: a matrix must be square, from row to column; this one has {n} rows and {width} columns "
-            f"of numbers{' besides its labels' if layout.header or layout.side else ''}."
+            f"of numbers{' besides its labels' if layout.header or layout.side else ''}. {RECTANGULAR}"
         )
     names = [""] * layout.short + rows[0] if layout.header else None
     numbers = range(layout.side, text.width)

@@ -134,6 +134,7 @@ def _arrow(name: str) -> Any:
 
 def _with_index(table: Any, name: str) -> Columns:
     """Columns of a table of pyarrow; what was the index of a pandas frame comes first."""
+    table.validate(full=True)  # offsets beyond its buffers would end the process
     kept = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = [column for column in kept if isinstance(column, str) and column in table.column_names]
     order = [*index, *(column for column in table.column_names if column not in index)]

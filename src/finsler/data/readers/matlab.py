@@ -10,6 +10,7 @@ import numpy as np
 
 from finsler._runtime import require_memory
 from finsler.data.provenance import listed
+from finsler.data.readers.sparse import sparse_of
 from finsler.errors import InputError, MissingExtraError
 
 NUMBERS = (
@@ -41,7 +42,11 @@ def parse_mat(data: bytes, variable: str | None) -> tuple[Any, list[str] | None]
     if there[name][1] != "sparse":
         require_memory(16.0 * math.prod(shapes[name]), f"The matrix {name!r}", "Take a part of it.")
     found = loadmat(io.BytesIO(data), variable_names=[name, *labels])
-    return found[name], _words(found[labels[0]], shapes[name][0]) if labels else None
+    matrix = found[name]
+    if hasattr(matrix, "tocsc"):  # whose parts are not compared when it is read
+        parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+        matrix = sparse_of({"format": np.array(b"csc"), "shape": np.array(matrix.shape), **parts})
+    return matrix, _words(found[labels[0]], shapes[name][0]) if labels else None
 
 
 def chosen_variable(shapes: dict[str, Any], variable: str | None) -> str:
