@@ -87,6 +87,7 @@ KINDS: dict[str, tuple[Rule, str]] = {
     "None": (lambda value: value is None, "None"),
     "Callable": (callable, "a function"),
     "dict": (lambda value: isinstance(value, dict), "a dict"),
+    "Mapping": (lambda value: isinstance(value, Mapping), "a dict"),
     "Literal": (lambda value: isinstance(value, str), "text"),
     "Sequence": (lambda value: _several(value) and hasattr(value, "__len__"), "a list"),
     "Iterable": (_several, "a list"),

@@ -249,7 +249,7 @@ def test_labels_reach_the_map(square):
     assert result.distance("cell 3", "cell 9") == isomap.result_.distance(3, 9)
     named = embed_points(square, drift=swirl(square), labels=range(1000, 1150))
     assert named.distance(1003, 1009) == result.distance(3, 9)
-    with pytest.raises(ValueError, match="150 points, 3 labels"):
+    with pytest.raises(ValueError, match="labels"):
         embed_points(square, labels="abc")
     with pytest.raises(ValueError, match="different labels"):
         FinslerIsomap().fit(frame, drift=pd.DataFrame(swirl(square)))

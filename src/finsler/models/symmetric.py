@@ -82,9 +82,7 @@ class Observations:
         )
         W = np.ones((n, n)) if data.weights is None else data.weights.astype(float)
         np.fill_diagonal(W, 0.0)
-        W /= (
-            W.max(initial=0.0) or 1.0
-        )  # in units of the largest: weights of any magnitude give the same models
+        W /= W.max(initial=0.0) or 1.0  # weights of any magnitude give the same models
         D = np.where(W > 0, data.matrix, 0.0)
         if (D < 0).any():
             i, j = (int(k) for k in np.argwhere(D < 0)[0])
