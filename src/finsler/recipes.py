@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from finsler._arguments import check_arguments
 from finsler.data.frames import labeled
 from finsler.data.labels import frame_labels
+from finsler.data.located import given_points
 from finsler.data.matrix import as_dissimilarities, as_float_array
 from finsler.data.pairs import pairs_to_dissimilarities
 from finsler.data.pieces import UNREACHABLE, placeable
@@ -339,19 +340,28 @@ def embed_points(
     alpha: float | str = 0.5,
     weights: ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
+    speed: float | str | None = None,
+    coordinates: str = "auto",
     **options: Unpack[PointOptions],
 ) -> Embedding:
     """Map points with a drift or a current at each: a sea, a wind, velocities of cells.
 
     Parameters
     ----------
-    points : array-like of shape (n, d) or data frame
-        One row per point. Labels are found as in :func:`embed_matrix`.
+    points : array-like of shape (n, d), data frame, or path of a file
+        One row per point. Labels are found as in :func:`embed_matrix`. A file, or a frame without `drift`, `current` and
+        `metric`, may hold the vectors in columns whose names tell (``x, y, u, v``; ``PC1, ..., V1, ...``; see
+        `finsler.data.tables`); points that lack a number are left out then, and named in the ``provenance``.
     drift : array-like of shape (n, d) or (d,), or callable, optional
         Vectors that make going along them costly: a step u costs ``||u|| + drift.u``. A function is given points and
         gives their vectors.
     current : array-like of shape (n, d) or (d,), or callable, optional
-        Vectors that make going along them cheap: a step takes the time of a boat of speed 1 in this current.
+        Vectors that make going along them cheap: a step takes the time of a boat in this current.
+    speed : float or "auto", optional
+        Speed of the boat, 1 by default. "auto" is the speed of which the fastest vector has 60 %, which is said.
+    coordinates : {"auto", "plane", "sphere"}
+        Lengths; or "sphere": longitude and latitude in degrees, with vectors to the east and north, which become places
+        on the globe in meters. Columns that are called lon and lat must be told to be one or the other.
     metric : pair (M, omega) or callable, optional
         The general case: a step u costs ``sqrt(u' M u) + omega.u``.
     n_components : int
@@ -380,12 +390,16 @@ def embed_points(
     (0.75, 1.5)
     """
     check_names("embed_points", options, PointOptions)
-    check_arguments(embed_points, locals())
-    if labels is not None and len(labels) != len(points):
-        raise InputError(f"labels must have one entry per point: {len(points)} points, {len(labels)} labels.")
+    check_arguments(embed_points, locals(), besides=("points", "drift", "current"))
+    given = given_points(points, drift, current, metric, labels, speed, coordinates)
+    labels = given.labels
+    n = len(given.points)
+    if labels is not None and len(labels) != n:
+        raise InputError(f"labels must have one entry per point: {n} points, {len(labels)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)
-    isomap.fit(points, drift=drift, current=current, metric=metric, weights=weights)
-    return _relabeled(isomap.result_, None if labels is None else [labels[i] for i in isomap.kept_])
+    isomap.fit(given.points, drift=given.drift, current=given.current, metric=metric, weights=weights)
+    result = _relabeled(isomap.result_, None if labels is None else [labels[i] for i in isomap.kept_])
+    return replace(result, provenance=result.provenance.having(**given.facts)) if given.facts else result
 
 
 def _relabeled(found: Embedding, labels: Sequence[Any] | None) -> Embedding:

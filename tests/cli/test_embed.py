@@ -347,7 +347,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--json", "--dim", "9"], "--n-components: 9 needs at least as many"),
         (["embed", "small.csv", "--json", "--dim", "9", "--solver", "classical"], "--n-components: 9 needs"),
         (["embed", "small.csv", "--json", "--hops"], "--hops: goes with edges; small.csv is read as matrix."),
-        (["embed", "small.csv", "--json", "--unreachable", "mask"], "--unreachable: goes with edges and points"),
+        (["embed", "small.csv", "--json", "--unreachable", "mask"], "--unreachable: must be 'raise' or 'largest'"),
         (["embed", "small.csv", "--json", "--n-neighbors", "3"], "--n-neighbors: goes with points"),
         (["embed", "small.csv", "--json", "--diagonal", "use"], "--diagonal: must be"),
         (["embed", "small.csv", "--json", "--color", "depth"], "--color: 'depth' is not an attribute"),

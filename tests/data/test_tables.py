@@ -13,7 +13,8 @@ from finsler._read import read_bytes
 from finsler.data import readers
 from finsler.data.point_tables import read_new_rows
 from finsler.data.readers import fast_text
-from finsler.data.tables import parse_where, read_table, rows_where
+from finsler.data.tables import read_table
+from finsler.data.where import parse_where, rows_where
 from finsler.errors import InputError
 from finsler.graphs.readers import open_file
 
@@ -125,7 +126,8 @@ def test_points():
     np.testing.assert_array_equal(found.attributes["depth"], [7, np.nan])
     assert found.attributes["kind"].tolist() == ["sea", "lake"]
     with pytest.raises(InputError, match='row 3, column "y"'):
-        table(content.replace("B,1,1", "B,1,nan"))
+        table(content.replace("B,1,1", "B,1,inf"))
+    assert table(content.replace("B,1,1", "B,1,nan")).provenance.left_out == ("B",)
     with pytest.raises(InputError, match="no points below"):
         table("x,y,u,v\n")
 

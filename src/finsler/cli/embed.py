@@ -44,6 +44,8 @@ def embed(
     connection: opt.Connection = None,
     hops: opt.Hops = False,
     n_neighbors: opt.Neighbors = None,
+    speed: opt.Speed = None,
+    coordinates: opt.Coordinates = None,
     encoding: opt.Encoding = None,
     sheet: opt.Sheet = None,
     variable: opt.Variable = None,
@@ -96,7 +98,9 @@ def embed(
 
     Points: columns x, y, ... and a current at each point, current_x,
     current_y, ... or u, v, w (going along it is cheap), or a drift, drift_x,
-    drift_y, ... or dx, dy, dz (going along it is costly). A column label, name
+    drift_y, ... or dx, dy, dz (going along it is costly). PC1, ... with V1,
+    ..., x1, ... with v1, ..., and lon, lat with u, v are known, too; points
+    that lack a number are left out. A column label, name
     or id names the points; further columns are attributes to color by.
 
     Ctrl-C ends the search and still writes the best map so far.

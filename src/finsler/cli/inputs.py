@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from finsler.cli.options import stdin_or
 from finsler.cli.output import say
 from finsler.data.labels import LabelIndex
+from finsler.data.located import located
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities, place_codes
 from finsler.data.pieces import UNREACHABLE, placeable
@@ -49,7 +50,7 @@ GOES_WITH = {
     **dict.fromkeys(("weight", "hops", "connection", "method", "n_pivots"), ("edges",)),
     "unreachable": ("matrix", "pairs", "edges", "points"),
     "orientation": ("matrix",),
-    "n_neighbors": ("points",),
+    **dict.fromkeys(("n_neighbors", "speed", "coordinates"), ("points",)),
 }
 
 
@@ -120,13 +121,24 @@ def _matrix_distances(table: Table, options: Options) -> Dissimilarities:
 
 
 def _point_distances(table: Table, options: Options) -> Dissimilarities:
-    field: dict[str, Any] = {table.vector_kind: table.vectors} if table.vector_kind else {}
+    if table.vector_kind == "drift" and "speed" in options:
+        raise InputError(f"goes with a current; {table.name} holds a drift.", argument="speed")
+    place = located(
+        np.asarray(table.values),
+        table.vectors,
+        names=table.columns,
+        **chosen(options, "speed", "coordinates"),
+    )
+    field: dict[str, Any] = {table.vector_kind: place.vectors} if table.vector_kind else {}
     given = chosen(options, "n_neighbors", "unreachable", *RUNNING)
     check_choice(
         "unreachable", given.get("unreachable", "raise"), ("raise", "largest")
     )  # pieces have no common frame
-    data = geodesic_distances(np.asarray(table.values), **field, **given)
-    data = replace(data, provenance=data.provenance.having(n_comments=table.provenance.n_comments))
+    data = geodesic_distances(place.points, **field, **given)
+    facts, own = data.provenance, table.provenance
+    left = facts.left_out if table.labels is None else [table.labels[i] for i in facts.left_out]
+    facts = replace(facts, left_out=(*own.left_out, *left))
+    data = replace(data, provenance=facts.having(n_comments=own.n_comments, remarks=place.remarks))
     if table.labels is None:
         return data
     kept = range(len(table.labels)) if data.labels is None else data.labels

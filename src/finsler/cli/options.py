@@ -119,6 +119,10 @@ _ZEROS = "What a count of zero says: nothing, little, or zero."
 _DIAGONAL = "If the diagonal is not zero: refuse, ignore it, or use it."
 _MISSING = "Empty or infinite cells: refuse, leave out, or keep infinite ones far."
 _ORIENTATION = "Whether the rows of a matrix are where ways begin, or its columns."
+_SPEED = "Of the boat in a current; auto: the fastest vector has 60 % of it."
+_COORDINATES = (
+    "Of points: lengths; or sphere, for lon and lat in degrees; auto asks, if columns are called so."
+)
 _UNREACHABLE = "Pairs without a path: leave out, keep only the largest part, keep far apart, or refuse."
 _CONNECTION = "What the largest part of a graph is."
 _ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
@@ -156,6 +160,8 @@ Orientation = Annotated[Word, choice(DATA, "from-to|to-from", _ORIENTATION, "fro
 Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "strong")]
 Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths.", False, "--hops")]
 Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]
+Speed = Annotated[Word, option(DATA, _SPEED, "1", metavar="auto|NUMBER")]
+Coordinates = Annotated[Word, choice(DATA, "auto|plane|sphere", _COORDINATES, "auto")]
 Encoding = Annotated[Word, option(DATA, _ENCODING, metavar="NAME")]
 Sheet = Annotated[Word, option(DATA, "Of an Excel file: its name, or its position from 0.", metavar="NAME")]
 Variable = Annotated[Word, option(DATA, _VARIABLE, metavar="NAME")]

@@ -60,6 +60,11 @@ SHORT_VECTORS = {
     **{"dx": "drift_x", "dy": "drift_y", "dz": "drift_z"},
     **{"u": "current_x", "v": "current_y", "w": "current_z"},
 }
+# Degrees, east and north: never taken for lengths unless the caller says so.
+LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
+# Coordinates that are numbered, as x1, PC1, UMAP_1, beside which v1 or velocity_1 is a current.
+_NUMBERED = re.compile(r"(x|pc|dim|umap|tsne|component|v|velocity)_?(\d{1,4})")
+_VELOCITIES = ("v", "velocity")
 _NOT_LONG = "(A square table is a matrix, not a list of arcs; embed_matrix reads it.)"
 _UNIT = re.compile(r"_(s|sec|secs|seconds|min|mins|minutes|h|hours|m|meters|metres|km|mi|miles|p\d{1,3})$")
 
@@ -207,7 +212,7 @@ def point_columns(header: Sequence[str]) -> PointColumns:
     if len(found) > 1:
         raise InputError("it has columns of a drift and of a current; points have one of the two.")
     kind, vectors = next(iter(found.items())) if found else (None, {})
-    usual = [name for name in names if re.fullmatch(r"[xyz]|x\d{1,9}", name)]
+    usual = _usual_axes(names)
     axes = [name for name in names if name in vectors] if kind else usual
     place = {name: k for k, name in reversed([*enumerate(names)])}
     if lost := [name for name in vectors if name not in place]:
@@ -216,7 +221,10 @@ def point_columns(header: Sequence[str]) -> PointColumns:
     if known & set(usual) and (bare := [name for name in usual if name not in known]):
         raise InputError(f"the column {bare[0]!r} has no {kind}_{bare[0]}; write 0 where there is none.")
     if not axes:
-        raise InputError("points need columns x, y, ... with drift_x, ... or current_x, ... beside them.")
+        raise InputError(
+            "points need columns x, y, ... with drift_x, ... or current_x, ... beside them; or u, v; or PC1, ... "
+            "with V1, ...; or lon, lat with u, v."
+        )
     label = next((place[name] for name in LABELS if name in place), 0 if not names[0] else None)
     return PointColumns([place[a] for a in axes], [vectors[a] for a in axes if kind], kind, label)
 
@@ -235,7 +243,52 @@ def find_vectors(names: list[str]) -> dict[str, dict[str, int]]:
                 found.setdefault(kind, {})[of] = i
         if found:
             break
-    return found
+    return found or _found_elsewhere(names)
+
+
+def _found_elsewhere(names: list[str]) -> dict[str, dict[str, int]]:
+    """Currents of other coordinates: u, v at lon, lat; V1, V2, ... at PC1, PC2, ... or x1, x2, ..."""
+    degrees = degree_columns(names)
+    if degrees is not None and {"u", "v"} <= {*names}:
+        ends = zip(degrees, ("u", "v"), strict=True)
+        return {"current": {names[k]: names.index(vector) for k, vector in ends}}
+    families = _families(names)
+    for vectors in _VELOCITIES:
+        for family, places in families.items():
+            if family not in _VELOCITIES and {*families.get(vectors, ())} == {*places}:
+                return {"current": {names[k]: families[vectors][n] for n, k in places.items()}}
+    return {}
+
+
+def _families(names: list[str]) -> dict[str, dict[int, int]]:
+    """Positions of numbered columns by what stands before the number, and by it."""
+    families: dict[str, dict[int, int]] = {}
+    for k, name in enumerate(names):
+        if found := _NUMBERED.fullmatch(name):
+            families.setdefault(found[1], {})[int(found[2])] = k
+    return families
+
+
+def degree_columns(names: Sequence[str]) -> tuple[int, int] | None:
+    """Positions of the columns of longitude and latitude, None if there are none."""
+    plain = [str(name).lower() for name in names]
+    found = [
+        next((plain.index(word) for word in words if word in plain), None)
+        for words in (LONGITUDES, LATITUDES)
+    ]
+    return None if None in found else (found[0], found[1])  # type: ignore[return-value]
+
+
+def _usual_axes(names: list[str]) -> list[str]:
+    """Names of coordinates by themselves: x, y, z or x1, x2, ..., else PC1, PC2, ..., else lon, lat."""
+    plain = [name for name in names if re.fullmatch(r"[xyz]|x\d{1,9}", name)]
+    numbered = [places for family, places in _families(names).items() if family not in _VELOCITIES]
+    degrees = degree_columns(names)
+    return (
+        plain
+        or [names[k] for places in numbered[:1] for k in places.values()]
+        or ([] if degrees is None else [names[k] for k in degrees])
+    )
 
 
 # What a table is: a matrix, measured pairs, arcs of a graph, or points. The rules by which it is decided.

@@ -17,7 +17,8 @@ from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.pieces import placeable
 from finsler.data.provenance import Provenance, count
 from finsler.data.similarities import from_similarities, with_facts
-from finsler.data.tables import Table, parse_where, read_table, rows_where
+from finsler.data.tables import Table, read_table
+from finsler.data.where import parse_where, rows_where
 from finsler.errors import InputError, InputTypeError, check_choice, shown
 
 Array = NDArray[Any]

@@ -22,8 +22,10 @@ Pairs, edges
 Points
     One row per point under a header. A coordinate is a column ``NAME`` beside which there is ``drift_NAME`` or
     ``current_NAME``: ``x, y, current_x, current_y``. Short for x, y, z: ``dx, dy, dz`` are the drift, ``u, v, w`` the
-    current. A column ``label``, ``name`` or ``id``, or a first one without a name, holds labels; all others are
-    attributes. (A drift makes going along it costly, a current cheap: see `finsler.graphs.neighbors`.)
+    current; ``u, v`` also that of ``lon, lat``, and ``V1, V2, ...`` that of ``PC1, PC2, ...`` or ``x1, x2, ...``. Points
+    with an empty cell among these are left out, and named. A column ``label``, ``name`` or ``id``, or a first one without
+    a name, holds labels; all others are attributes. (A drift makes going along it costly, a current cheap: see
+    `finsler.graphs.neighbors`.)
 """
 
 from __future__ import annotations
@@ -47,18 +49,20 @@ from finsler.data.columns import (
     choose_columns,
     detect,
     find_column,
+    find_vectors,
     long_header,
     matrix_layout,
     point_columns,
 )
-from finsler.data.frames import RECTANGULAR
+from finsler.data.frames import RECTANGULAR, narwhals_frame
 from finsler.data.provenance import Provenance, count
 from finsler.data.readers import Cells, GraphFile, Matrix, read_file, require_known
 from finsler.data.readers.attributed import AttributedGraph
 from finsler.data.readers.columnar import Columns
 from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.data.readers.text import Text, is_number, number_share
-from finsler.errors import InputError, check_choice, shown
+from finsler.data.where import Where, parse_where, rows_where
+from finsler.errors import InputError, check_choice
 
 KINDS = ("auto", "matrix", "pairs", "edges", "points")
 ORIENTATIONS = ("from-to", "to-from")
@@ -67,7 +71,6 @@ TURNED = "Columns are where ways begin: the matrix was turned."
 ROWS = 256  # of a matrix that are looked at in one go
 
 Array = NDArray[Any]
-Where = dict[str, list[Any]]  # values that count by column
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,41 +362,6 @@ def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]
     return np.array(source, dtype=object), np.array(target, dtype=object)
 
 
-def parse_where(where: Any) -> Where:
-    """Values that count by column, from a dict (``{"year": [2019, 2020]}``) or from text (``"year=2020"``)."""
-    if where is not None and not isinstance(where, Mapping):
-        texts = (
-            [where]
-            if isinstance(where, str)
-            else list(where)
-            if isinstance(where, list | tuple | set)
-            else [None]
-        )
-        parts = [text.partition("=") for text in texts if isinstance(text, str)]
-        if len(parts) < len(texts) or not all(name.strip() and mark for name, mark, _ in parts):
-            raise InputError(f"where must be like 'year=2020', got {shown(where)}.", argument="where")
-        where = {name.strip(): value.strip() for name, _, value in parts}
-    several = (list, tuple, set)
-    return {name: list(v) if isinstance(v, several) else [v] for name, v in (where or {}).items()}
-
-
-def rows_where(columns: Mapping[str, Sequence[Any]], where: Where) -> tuple[Any, list[str]]:
-    """Rows whose columns hold one of the values wanted (``...`` if all do), and how many these are in words."""
-    if not where:
-        return ..., []
-    allowed = {name: {_plain(value) for value in wanted} for name, wanted in where.items()}
-    held = [[_plain(value) in allowed[name] for value in columns[name]] for name in where]
-    kept = np.flatnonzero(np.all(held, axis=0))
-    said = ", ".join(f"{name}={'|'.join(map(str, wanted))}" for name, wanted in where.items())
-    return kept, [f"{said} keeps {len(kept):,} of {len(held[0]):,} rows."]
-
-
-def _plain(value: Any) -> Any:
-    """Spell numbers in one way, so that 2020, "2020" and 2020.0 are the same."""
-    text = str(value).strip()
-    return float(text) if is_number(text, blank=False) and "," not in text and "∞" not in text else text
-
-
 def _points(text: Cells) -> Table:
     header = text.head[0][1]
     try:
@@ -408,8 +376,8 @@ def _points(text: Cells) -> Table:
     )
     if not len(values):
         raise InputError(f"{text.name} has a header, but no points below it.")
-    if not np.isfinite(values).all():
-        i, k = np.argwhere(~np.isfinite(values))[0]
+    if np.isinf(values).any():
+        i, k = np.argwhere(np.isinf(values))[0]
         raise InputError(
             f'{text.name}: row {text.line(i, True)}, column "{header[numbers[k]]}": {values[i, k]}, but points need finite '
             "numbers there."
@@ -417,6 +385,18 @@ def _points(text: Cells) -> Table:
     labels = None if found.label is None else texts[-1]
     if labels is not None:
         check_labels(labels, text.name)
+    gaps = np.isnan(values).any(axis=1)
+    left = [
+        f"row {text.line(i, True)}" if labels is None else labels[i] for i in np.flatnonzero(gaps).tolist()
+    ]
+    if gaps.any():
+        kept = np.flatnonzero(~gaps)
+        if not len(kept):
+            raise InputError(
+                f"{text.name}: no point has all its coordinates{' and vectors' * bool(found.vectors)}."
+            )
+        values, texts = values[kept], [[cells[i] for i in kept] for cells in texts]
+        labels = None if labels is None else texts[-1]
     d = len(found.coordinates)
     return Table(
         "points",
@@ -430,8 +410,26 @@ def _points(text: Cells) -> Table:
             header[k] or f"column {k + 1}": attribute(text, [*enumerate(cells)], k)
             for k, cells in zip(others, texts, strict=False)
         },
-        provenance=Provenance(text.name, "points", n_comments=text.n_comments),
+        provenance=Provenance(text.name, "points", n_comments=text.n_comments, left_out=tuple(left)),
     )
+
+
+def point_table(points: Any) -> Table | None:
+    """Points with their vectors from a file, or from a data frame whose columns name the vectors; None for others."""
+    if isinstance(points, str | os.PathLike):
+        return read_table(points, "points")
+    frame = narwhals_frame(points)
+    if frame is None or not find_vectors([str(name).lower() for name in frame.columns]):
+        return None
+    table = _points(Columns.of(points, type(points).__name__))
+    index = getattr(points, "index", None)
+    if table.labels is None and index is not None and list(index) != list(range(len(points))):
+        if table.provenance.left_out:
+            raise InputError(
+                "points with NaN are left out by a column label, name or id; reset_index() makes one."
+            )
+        table = replace(table, labels=list(index))
+    return table
 
 
 def attribute(text: Cells, cells: list[tuple[int, str]], column: int) -> Array:
