@@ -65,7 +65,7 @@ def entries(path: Path, learn: bool = True) -> dict[str, object]:
     if suffix in (".csv", ".npy", ".npz"):
         ways["read_features"] = partial(read_features, path, LABELS, 4)
     if suffix == ".npy":
-        ways["opened"] = lambda: as_dissimilarities(opened(path), missing="mask")
+        ways["opened"] = lambda: as_dissimilarities(opened(path, "D"), missing="mask")
     if suffix == ".npz":
         ways |= {
             "Embedding.load": partial(loaded, path),

@@ -45,7 +45,7 @@ class Labeled:
         """The numbers; NaN where there is none."""
         if is_data_array(self.native):
             return np.asarray(self.body)
-        columns = [self.body[name].to_numpy() for name in self.body.columns]
+        columns = [column.to_numpy() for column in self.body.iter_columns()]
         if any(column.dtype.kind not in "biuf" for column in columns):
             columns = [column.astype(object) for column in columns]  # so that text stays as it is
         return np.column_stack(columns)
@@ -151,7 +151,7 @@ def long_columns(table: Any) -> tuple[list[Any], list[Any]] | None:
     frame = narwhals_frame(table)
     if frame is None:
         return None
-    return list(frame.columns), [frame[:, k] for k in range(len(frame.columns))]
+    return list(frame.columns), list(frame.iter_columns())
 
 
 def rows_of(columns: list[Any]) -> Any:

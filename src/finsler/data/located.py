@@ -153,7 +153,8 @@ def given_points(
             table.vectors if table.vector_kind == kind else None for kind in ("drift", "current")
         )
     else:
-        own = getattr(labeled(points), "columns", None)
+        points = labeled(points)
+        own = getattr(points, "columns", None)
         names = [] if own is None else [str(name) for name in own]
     if speed is None and coordinates == "auto" and degree_columns(names) is None:
         return Given(points, drift, current, labels, facts)

@@ -15,7 +15,7 @@ from finsler.data.frames import narwhals_frame
 from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.errors import InputError, MissingExtraError
 
-HEAD = 101  # rows that are looked at to find out what a table is
+HEAD, CELLS = 101, 10_000  # rows, and about how many cells, that are looked at to find out what a table is
 
 Array = NDArray[Any]
 
@@ -32,13 +32,13 @@ class Columns:
         self.names, self.columns, self.name = [str(word) for word in names], list(columns), name
         self.width, self.n_rows = len(names), len(columns[0]) + 1
         self.said: tuple[str, ...] = ()
-        self.head = [(1, self.names), *self._rows(0, min(HEAD, self.n_rows - 1))]
+        self.head = [(1, self.names), *self._rows(0, min(HEAD, max(5, CELLS // self.width), self.n_rows - 1))]
 
     @classmethod
     def of(cls, frame: Any, name: str) -> Columns:
         """Columns of a data frame of any package."""
         found = narwhals_frame(frame)
-        return cls(list(found.columns), [found[:, k] for k in range(len(found.columns))], name)
+        return cls(list(found.columns), list(found.iter_columns()), name)
 
     def _rows(self, start: int, stop: int) -> Iterator[tuple[int, list[str]]]:
         parts = [list(column[start:stop]) for column in self.columns]
