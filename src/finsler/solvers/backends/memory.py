@@ -42,7 +42,7 @@ SMALLEST_TOTAL = 1e-270  # so that even the stress of a map that fits to roundin
 
 
 # Matrices of the size of D that the in-memory solver makes: without weights, and with weights or gaps.
-UNIFORM_COPIES, WEIGHTED_COPIES = 1, 5
+UNIFORM_COPIES, WEIGHTED_COPIES = 1, 6
 
 
 class Backend(ABC):
