@@ -184,7 +184,7 @@ def test_nothing_to_draw(graph):
 def test_no_gpu_is_said():
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.raises(ValueError, match="device=.cuda. cannot be used here"):
+    with pytest.raises(ValueError, match=r"device=.cuda. cannot be used here"):
         embedding(device="cuda").fit(PATH)
 
 

@@ -15,7 +15,7 @@ def test_attributes_must_fit(tmp_path):
     embedding = made_map(np.eye(3)[:, :2], labels=["x", "y", "z"])
     with pytest.raises(ValueError, match=r"attributes\['size'\] has 2 values for 3 points"):
         explore(embedding, tmp_path / "a.html", attributes={"size": [1, 2]})
-    with pytest.raises(TypeError, match="attributes must be .*got list"):
+    with pytest.raises(TypeError, match=r"attributes must be .*got list"):
         explore(embedding, tmp_path / "a.html", attributes=[1, 2, 3])
     with pytest.raises(ValueError, match="no row for 'y'"):
         explore(

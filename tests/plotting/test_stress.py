@@ -87,7 +87,7 @@ def test_scree_for_one_drift_incomplete_data_and_too_few_iterations():
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [embedding.normalized_stress], rtol=1e-6)
     D = noisy_map(noise=0.2).data.matrix
     D[0, 1] = np.nan
-    (ax,) = settled(plot_scree(D, dimensions=(1, 2), alpha="auto", missing="mask", max_iter=1))
+    (ax,) = settled(plot_scree(D, dimensions=(2, 3), alpha="auto", missing="mask", max_iter=1))
     assert "2 fits of 2 stopped at the limit" in note_of(ax)
     with pytest.raises(ValueError, match="between 1 and the number of points of D, 12, got"):
         plot_scree(D, dimensions=(0, 1), missing="mask")
