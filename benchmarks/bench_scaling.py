@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from finsler.data.matrix import MemmapDissimilarities, as_dissimilarities
+from finsler.data.matrix import as_dissimilarities
+from finsler.data.memmap import MemmapDissimilarities
+from finsler.data.provenance import Provenance
 from finsler.geometry.stress import axes_first
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.memmap import MemmapPanels
@@ -62,13 +64,15 @@ def measure(n: int, repeat: int) -> dict[str, float]:
     problem = MemoryBackend(as_dissimilarities(D), 1).problem(drift)
     seconds["in memory: pass"] = least(lambda: problem.evaluate(X, drift), repeat)
     budget = 4.0 * n * n / 4 + 1600.0 * n  # panels take a quarter of the size of the matrix
-    plain = MemmapPanels(MemmapDissimilarities(D, None, False, 1.0, 0.0), budget, 1, False)
+    plain = MemmapPanels(MemmapDissimilarities(D, None, False, 1.0, 0.0, Provenance()), budget, 1, False)
     seconds["out of core: cut the panels"] = least(lambda: plain.sum(only_cut, n), repeat)
     seconds["out of core: pass"] = least(lambda: plain.sum(passes.uniform_pass, XT), repeat)
     seconds["out of core: 8 vectors of the closed form"] = least(
         lambda: plain.sum(passes.squares_pass, V), repeat
     )
-    gaps = MemmapPanels(MemmapDissimilarities(D, None, True, 1.0, 0.0), 2 * budget + 6400.0 * n, 1, False)
+    gaps = MemmapPanels(
+        MemmapDissimilarities(D, None, True, 1.0, 0.0, Provenance()), 2 * budget + 6400.0 * n, 1, False
+    )
     seconds["out of core with gaps: pass"] = least(lambda: gaps.sum(passes.weighted_pass, XT, height), repeat)
     seconds["out of core with gaps: solver pass"] = least(
         lambda: gaps.sum(passes.curvature_pass, X.T.copy(), 0.4), repeat

@@ -7,7 +7,8 @@ import pytest
 
 from finsler import FinslerMDS, embed_matrix, randers_distances
 from finsler._runtime import parse_bytes
-from finsler.data.matrix import as_dissimilarities, as_memmap_dissimilarities
+from finsler.data.matrix import as_dissimilarities
+from finsler.data.memmap import as_memmap_dissimilarities
 from finsler.solvers.backends import panels as panels_module
 from finsler.solvers.backends.memmap import BESIDE, MemmapPanels, memmap_backend
 from finsler.solvers.backends.memory import MemoryBackend

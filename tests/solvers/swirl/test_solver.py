@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from finsler import FinslerIsomap, FinslerMDS, embed_matrix
-from finsler.data.matrix import Dissimilarities, as_dissimilarities, as_memmap_dissimilarities
+from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.memmap import as_memmap_dissimilarities
 from finsler.data.tables import read_table
 from finsler.datasets import load_flight_hours, make_gyre, make_ring_road
 from finsler.errors import InputError

@@ -20,7 +20,7 @@ from finsler._runtime import (
     map_blocks,
     parse_bytes,
 )
-from finsler.data.matrix import MemmapDissimilarities, as_memmap_dissimilarities
+from finsler.data.memmap import MemmapDissimilarities, as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.memory import UNIFORM_COPIES, WEIGHTED_COPIES, Backend
