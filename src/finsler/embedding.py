@@ -288,8 +288,7 @@ class Embedding(ScaledMap):
         ['label', 'x1', 'height', 'stress_share']
         """
         columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
-        last = "height" if self.has_height else f"x{self.n_components}"
-        columns[last] = self.coordinates[:, -1]
+        columns["height" if self.has_height else f"x{self.n_components}"] = self.coordinates[:, -1]
         columns["stress_share"] = self.stress_per_point
         return made_frame(columns, backend, self.labels)
 
@@ -307,13 +306,18 @@ class Embedding(ScaledMap):
             )
         lines += [] if self.scaled is None else [f"  {self.scaled.words(self.alpha)}"]
         if self.held_out is not None:
-            lines.append(
-                f"  on {self.held_out.n_sources} rows that it was not made from: normalized stress "
-                f"{self.held_out.normalized_stress}"
-            )
+            rows = f"on {self.held_out.n_sources} rows that it was not made from"
+            lines.append(f"  {rows}: normalized stress {self.held_out.normalized_stress}")
         if (shown := self.asymmetry_shown()) is not None:
             more = (shown.available or 0.0) - max(shown.share or 0.0, shown.noise or 0.0) > 0.2
             hint = f": try {self.n_components + 1} dimensions" if more else ""
+            if (
+                self.swirl is None
+                and self.n_components > 1
+                and shown.share is not None
+                and (shown.available or 0) < 0.3
+            ):
+                hint = "; if the rest runs in circles, swirl='auto' (--swirl auto) shows it"
             lines.append(f"  asymmetry shown: {shown}{hint}")
         sentences = [sentence for sentence in self.sentences() if sentence not in said]
         lines.append(f"  {self.status}: {' '.join(sentences)}")
@@ -396,12 +400,9 @@ class Embedding(ScaledMap):
             },
         )
         if self.data is not None and not keep and with_data is None:
-            warnings.warn(
-                f"The data of {self.n_points:,} points are not in {str(path)!r}. with_data=True (--keep-data) keeps them; "
-                "with_data=False (--no-keep-data) leaves them out without a word.",
-                UserWarning,
-                stacklevel=2,
-            )
+            said = f"The data of {self.n_points:,} points are not in {str(path)!r}. with_data=True (--keep-data) keeps them;"
+            said += " with_data=False (--no-keep-data) leaves them out without a word."
+            warnings.warn(said, UserWarning, stacklevel=2)
         return written
 
     @classmethod

@@ -29,12 +29,9 @@ from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, sample_rows
 from finsler.graphs.paths import shortest_paths
 
-# Asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values.
-SYMMETRIC = 1e-6
-# Share of the asymmetry that must follow heights for a map to be recommended.
-MOSTLY_GRADIENT = 0.5
-# Share of triangles with a shorter detour from which D looks like similarities or flows.
-DOUBTFUL = 0.1
+SYMMETRIC = 1e-6  # asymmetry, a share of squares, below which data is called symmetric: 0.1 % of the values
+MOSTLY_GRADIENT = 0.5  # share of the asymmetry that must follow heights for a map to be recommended
+DOUBTFUL = 0.1  # share of triangles with a shorter detour from which D looks like similarities or flows
 QUANTILES = (0.5, 0.9, 0.99, 1.0)  # of the ratios of the two directions
 SAMPLE = 50  # rows looked at of a graph too large for all
 

@@ -73,7 +73,9 @@ class AsymmetryTest(Result):
                 else f"Noise explains as much as {what}: a symmetric map (alpha = 0) is enough."
             )
         if round_ is not None and round_.significant:
-            said.append("Some of the rest runs in circles, which no such map can show.")
+            said.append(
+                "Some of the rest runs in circles, which only a drift that turns can show: swirl='auto' (--swirl auto)."
+            )
         elif round_ is self.circles is not None:
             said.append("One table cannot tell circles without structure from noise; replicates can.")
         return " ".join(said)

@@ -189,7 +189,8 @@ def _ball_point(embedding: Embedding, turn: Turn | None, asked: Any) -> int | No
 
 def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding, turn: Turn | None) -> None:
     turns = turn is not None or not embedding.has_height
-    up = f"x{embedding.n_components}" if turns else "height (up costs more)"
+    level = turns or embedding.alpha == 0  # no way is up
+    up = f"x{embedding.n_components}" if level else "height (up costs more)"
     if places.shape[1] == 3:
         ax.set(xlabel="x1", ylabel="x2", zlabel=up)
         canvas.equal_box(ax, places)

@@ -16,6 +16,8 @@ from finsler.solvers.swirl.field import Field, turned_upright
 
 Array = NDArray[np.floating[Any]]
 
+ROUNDING = 1e-12  # a fitted drift below this is none
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -76,6 +78,8 @@ def solution_of(
     ``omega`` is the drift, or with a swirl the packed field.
     """
     X, field = turned_upright(X, Field.unpacked(omega, geodesic))
+    if field.swirl is None and np.linalg.norm(field.drift) < ROUNDING:
+        field = field._replace(drift=np.zeros_like(field.drift))
     shares = data.point_stress(X, *field)
     stress = float(shares.sum())
     return Solution(

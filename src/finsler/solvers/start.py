@@ -258,7 +258,8 @@ def about_alpha(source: AlphaSource, alpha: float, n_components: int) -> str:
         return "Alpha ran to its upper limit: nothing in the data holds it back. Give alpha, or take fewer dimensions."
     return {
         "symmetric": "The data are symmetric, so alpha is 0.",
-        "cyclic": "The asymmetry runs in circles, which no heights show, so alpha is 0.",
+        "cyclic": "The asymmetry runs in circles, which no heights show, so alpha is 0. A drift that turns may: "
+        "swirl='auto' (--swirl auto).",
         "one_way": "The drift rests on pairs known one way only.",
         "unclear": f"The data hardly determine alpha: values from about {alpha:.2g} up to 1 fit about equally well, as is "
         f"so when the points hardly use all {n_components} dimensions. Give alpha to choose another.",
