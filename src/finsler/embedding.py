@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._arguments import check_arguments
+from finsler._arguments import check_arguments, check_words
 from finsler._io import load_archive, save_archive
 from finsler.data.frames import labeled, made_frame
 from finsler.data.labels import LabelIndex, check_columns, plain_label, point_labels, saved_label
@@ -261,6 +261,7 @@ class Embedding(ScaledMap):
         """
         from finsler.inference.alignment import aligned_to
 
+        check_arguments(Embedding.align, locals())
         return aligned_to(self, like)
 
     def asymmetry_shown(self) -> AsymmetryShown | None:
@@ -287,6 +288,7 @@ class Embedding(ScaledMap):
         >>> towns.to_frame(backend="pyarrow").column_names
         ['label', 'x1', 'height', 'stress_share']
         """
+        check_arguments(Embedding.to_frame, locals())
         columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
         columns["height" if self.has_height else f"x{self.n_components}"] = self.coordinates[:, -1]
         columns["stress_share"] = self.stress_per_point
@@ -296,6 +298,7 @@ class Embedding(ScaledMap):
         """Describe the map in a few lines, without sentences that were `said` already."""
         from finsler.solvers.swirl.choice import turning
 
+        known = [text for text in check_words("said", said) if isinstance(text, str)]
         kappa = "" if self.kappa is None else f", kappa = {self.kappa:.4g}"
         what = f"{self.n_points} points in {count(self.n_components, 'dimension')}, alpha = {self.alpha:.4g}{kappa}"
         ways = turning(self.coordinates, self.drift, self.swirl, self.geodesic)
@@ -319,7 +322,7 @@ class Embedding(ScaledMap):
             ):
                 hint = "; if the rest runs in circles, swirl='auto' (--swirl auto) shows it"
             lines.append(f"  asymmetry shown: {shown}{hint}")
-        sentences = [sentence for sentence in self.sentences() if sentence not in said]
+        sentences = [sentence for sentence in self.sentences() if sentence not in known]
         lines.append(f"  {self.status}: {' '.join(sentences)}")
         return "\n".join(lines)
 

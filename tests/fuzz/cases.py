@@ -409,13 +409,32 @@ def pairs(seed: int) -> str:
     return end
 
 
+def answers(*actions: Callable[[], Any]) -> list[Any]:
+    """What the same data give in several units; nothing if a row that counts is all zero, which is refused in each."""
+    found, refused = [], 0
+    for action in actions:
+        try:
+            found.append(action())
+        except InputError as error:
+            if "all zero" not in str(error):
+                raise
+            refused += 1
+    assert not (found and refused), "one unit is refused, another is not"
+    return found
+
+
 def report(seed: int) -> str:
     """The report in another unit is the same."""
     rng = np.random.default_rng(seed)
     D, W = solvable(rng, int(rng.integers(3, 9)))
     factor, heavier = FACTORS[rng.integers(len(FACTORS))], FACTORS[rng.integers(len(FACTORS))]
-    plain = asymmetry_report(D, W, n_jobs=1)
-    scaled = asymmetry_report(D * factor, None if W is None else W * heavier, n_jobs=1)
+    found = answers(
+        lambda: asymmetry_report(D, W, n_jobs=1),
+        lambda: asymmetry_report(D * factor, None if W is None else W * heavier, n_jobs=1),
+    )
+    if not found:
+        return "refused"
+    plain, scaled = found
     for name in ("asymmetry", "gradient_share", "cyclic_share"):
         a, b = getattr(plain, name), getattr(scaled, name)
         assert (a is None) == (b is None), name
@@ -430,8 +449,13 @@ def comparison(seed: int) -> str:
     W = np.ones(D.shape) if W is None else W
     factor, heavier = factor_for(rng, D), factor_for(rng, D)
     options: Any = {"n_init": 1, "max_iter": 3, "n_jobs": 1, "verbose": False, "random_state": 0}
-    plain = compare_models(D, weights=W, **options)
-    scaled = compare_models(D * factor, weights=W * heavier, **options)
+    found = answers(
+        lambda: compare_models(D, weights=W, **options),
+        lambda: compare_models(D * factor, weights=W * heavier, **options),
+    )
+    if not found:
+        return "refused"
+    plain, scaled = found
     for record in plain:
         other = scaled[record.name].normalized_stress
         assert abs(record.normalized_stress - other) < 1e-4 + 1e-2 * other, (

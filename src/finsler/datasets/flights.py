@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_arguments, check_number
+from finsler._runtime import require_memory
 from finsler.errors import InputError, check_count
 
 if TYPE_CHECKING:
@@ -159,6 +160,8 @@ def make_flight_hours(
             "wind must be None or a function (latitude, longitude) -> (east, north) in km/h; "
             f"got {type(wind).__name__}."
         )
+    # A row of the triangle holds about twenty arrays of a number per leg at once.
+    require_memory(160.0 * lat.size * legs, f"legs = {legs:,} of each route", "Use fewer legs.")
     phi, lam = np.radians(lat), np.radians(lon)
     unit = np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
     hours = np.zeros((lat.size, lat.size))

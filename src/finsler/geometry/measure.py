@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_argument, check_arguments
 from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.swirl import Screw, arc_cost, canonical_form, drift_at
@@ -58,6 +59,7 @@ class Measured:
 
     def require_one_drift(self, what: str) -> None:
         """Refuse to do what is known only of maps whose drift is the same everywhere."""
+        check_arguments(Measured.require_one_drift, locals())
         if self.swirl is not None:
             raise InputError(
                 f"{what} goes with maps without a swirl; fit this one with swirl=False.", argument="swirl"
@@ -98,7 +100,16 @@ class Measured:
 
     def drift_at(self, places: Any = None) -> Array:
         """Drift at the points, or at other `places` on the map, one a row; without a swirl it is the same everywhere."""
-        return drift_at(self.coordinates if places is None else places, self.drift, self.swirl)
+        if places is None:
+            return drift_at(self.coordinates, self.drift, self.swirl)
+        check_argument("places", places, "ArrayLike")
+        X = np.asarray(places, dtype=float)
+        if X.ndim == 0 or X.shape[-1] != self.n_components:
+            raise InputError(
+                f"must have {self.n_components} columns, as the map has, got shape {X.shape}.",
+                argument="places",
+            )
+        return drift_at(X, self.drift, self.swirl)
 
     def distances(self) -> Array:
         """All distances on the map, from row to column."""
@@ -106,8 +117,18 @@ class Measured:
 
     def both_ways(self, i: Any, j: Any) -> Array:
         """Distances from points i to points j, given by their numbers, and back: two columns, a pair a row."""
-        x, y = self.coordinates[i], self.coordinates[j]
+        x, y = self.coordinates[self._rows("i", i)], self.coordinates[self._rows("j", j)]
+        if x.shape != y.shape:
+            raise InputError(f"must be as many as i, {len(x)}, got {len(y)}.", argument="j")
         e = np.linalg.norm(y - x, axis=1)
         cost = arc_cost(e, self.swirl[1, 0]) if self.geodesic and self.swirl is not None else e
         skew = ((y - x) * self.drift_at(x)).sum(axis=1)
         return np.column_stack([cost + skew, cost - skew])
+
+    def _rows(self, name: str, given: Any) -> NDArray[np.intp]:
+        """Numbers of points, checked."""
+        check_argument(name, given, "ArrayLike")
+        rows = np.asarray(given)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or (rows < 0).any() or (rows >= self.n_points).any():
+            raise InputError(f"must be a list of whole numbers from 0 to {self.n_points - 1}.", argument=name)
+        return rows.astype(np.intp)

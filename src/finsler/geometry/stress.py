@@ -115,6 +115,7 @@ def stress1(
     >>> round(stress1([[0.0], [1.0]], [[0.0, 3.0], [1.0, 0.0]], drift=0.5), 6)
     0.0
     """
+    check_arguments(stress1, locals())
     points, data, w = _arrays(X, D, weights)
 
     def rows() -> Iterator[tuple[Array, Array, Array]]:

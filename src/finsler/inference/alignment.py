@@ -22,7 +22,7 @@ from finsler.data.labels import LabelIndex
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.swirl import moved_field
-from finsler.inference.results import Result, TestResult, seed_of
+from finsler.inference.results import MOST_DRAWS, Result, TestResult, seed_of
 
 Array = NDArray[Any]
 PERMUTATIONS = 999
@@ -201,7 +201,7 @@ def compare_maps(
     """
     check_arguments(compare_maps, locals())
     check_choice("drift", drift, ("auto", "kept", "free"))
-    check_count("n_permutations", n_permutations, 0)
+    check_count("n_permutations", n_permutations, 0, MOST_DRAWS)
     seed = seed_of(random_state)
     first, second, labels = common_points(a, b)
     only = (a.n_points - len(first), b.n_points - len(first))

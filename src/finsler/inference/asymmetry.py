@@ -30,7 +30,16 @@ from finsler.geometry.noise import (
 )
 from finsler.geometry.pairs import Pairs, survey
 from finsler.inference.counts import CountTests, count_tests
-from finsler.inference.results import Result, TestResult, checked, seed_of, test_of
+from finsler.inference.results import (
+    MOST_DRAWS,
+    Result,
+    TestResult,
+    checked,
+    checked_tables,
+    refuse_paths,
+    seed_of,
+    test_of,
+)
 from finsler.solvers.smacof import smacof
 
 Array = NDArray[Any]
@@ -145,7 +154,7 @@ def asymmetry_test(
     check_arguments(asymmetry_test, locals())
     if sum(given is not None for given in (D, counts, replicates)) != 1:
         raise InputError("Give one of D, counts and replicates.")
-    check_count("n_flips", n_flips)
+    check_count("n_flips", n_flips, 1, MOST_DRAWS)
     seed = seed_of(random_state)
     if counts is not None:
         found = count_tests(counts)
@@ -163,15 +172,18 @@ def _test_table(data: Dissimilarities, n_components: int | None, n_flips: int, s
     pairs = Pairs.of(data.matrix, data.weights)
     found = survey(pairs)
     if not found.both:
-        raise InputError("No pair is known both ways, so nothing tells how asymmetric the data is.")
+        raise InputError(
+            "must hold pairs that are known both ways: else nothing tells how asymmetric it is.", argument="D"
+        )
     if is_symmetric(found, pairs):
-        raise InputError("The data is symmetric where it is known both ways: there is nothing to test.")
+        raise InputError("is symmetric where it is known both ways: there is nothing to test.", argument="D")
     known = SkewPairs.of(pairs)
     null = heights_null(pairs, found, gradient_share(pairs, found).value or 0.0, n_flips=n_flips, seed=seed)
     if not null.possible:
         raise InputError(
-            f"{np.count_nonzero(known.A)} pairs with two unequal ways are too few: even the rarest signs have p = "
-            f"{null.least_p:.2g}."
+            f"{np.count_nonzero(known.A)} pairs with two unequal ways in D, and n_flips = {n_flips}, are too few: even the "
+            f" rarest signs have p = {null.least_p:.2g}.",
+            argument="D",
         )
     tests = {"heights": test_of("heights", null, n_flips, seed, "more than noise gives", "what noise gives")}
     if null.observed < 1 - ROUNDING:
@@ -222,7 +234,9 @@ def _test_replicates(
     replicates: Sequence[Any], weights: Any, n_components: int | None, n_flips: int, seed: int
 ) -> AsymmetryTest:
     """Tests of several tables of the same points."""
-    tables = [checked(table, weights, missing="raise", what="asymmetry_test") for table in replicates]
+    tables = checked_tables(replicates, "replicates", weights=weights)
+    for table in tables:
+        refuse_paths(table.provenance.paths, "asymmetry_test")
     if len(tables) < FEWEST_REPLICATES:
         raise InputError(
             f"must be at least {FEWEST_REPLICATES} tables, got {len(tables)}: fewer signs are never rare.",

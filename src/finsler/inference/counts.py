@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 from scipy.stats import chi2
 
+from finsler._arguments import check_argument
 from finsler.errors import InputError
 from finsler.geometry.components import matrix_components
 from finsler.inference.results import Result, TestResult
 
 Array = NDArray[Any]
 MOST_STEPS, SOLVED, STEEPEST = 100, 1e-10, 30.0
+MOST_COUNTED = 2**53  # whole numbers that floats hold exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,7 @@ def _chi2(name: str, statistic: float, df: int, *answer: str) -> TestResult:
 
 def checked_counts(counts: Any) -> Array:
     """Counts as an array; what was not counted is refused."""
+    check_argument("counts", counts, "ArrayLike")
     n = np.asarray(counts, dtype=float)
     if n.ndim != 2 or n.shape[0] != n.shape[1] or len(n) < 3:
         raise InputError(f"must be a square table of at least 3 points, got {n.shape}.", argument="counts")
@@ -94,6 +97,8 @@ def checked_counts(counts: Any) -> Array:
             "must be whole numbers that are not negative: a test needs what was counted, not shares.",
             argument="counts",
         )
+    if n.sum() > MOST_COUNTED:
+        raise InputError(f"must add up to at most 2^53, got {n.sum():.3g}.", argument="counts")
     return n
 
 

@@ -16,7 +16,7 @@ from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.components import matrix_components
 from finsler.geometry.randers import randers_distances
 from finsler.inference.fit import RefitOptions, exchanged, fitted_stress, map_of
-from finsler.inference.results import Result, checked, many_small_fits, seed_of
+from finsler.inference.results import MOST_DRAWS, Result, checked, many_small_fits, seed_of
 from finsler.solvers.options import check_names
 
 Array = NDArray[Any]
@@ -166,14 +166,19 @@ def cross_validate(
     data = checked(D, weights, what="cross_validate")
     seed = seed_of(random_state)
     sizes = sorted({check_count("dims", m) for m in dims})
-    for model in models:
-        check_choice("models", model, MODELS)
-    if not sizes or not models:
-        raise InputError("Give at least one dimension and one model.")
+    for name, values, known in (("models", models, MODELS), ("scalings", scalings, SCALINGS)):
+        for value in values:
+            check_choice(name, value, known)
+    for name, n in (("dims", len(dims)), ("models", len(models)), ("scalings", len(scalings))):
+        if not n:
+            raise InputError("must not be empty.", argument=name)
     w = ~np.eye(data.n_points, dtype=bool) if data.weights is None else data.weights > 0
-    fold = _folds(w, check_count("n_folds", n_folds, 2), max(sizes), np.random.default_rng(seed))
-    for scaling in scalings:
-        check_choice("scalings", scaling, SCALINGS)
+    fold = _folds(
+        w,
+        check_count("n_folds", n_folds, 2, max(2, data.n_points**2)),
+        max(sizes),
+        np.random.default_rng(seed),
+    )
     tried = [
         (m, model, scaling)
         for m in sizes
@@ -218,8 +223,8 @@ def _folds(known: Array, n_folds: int, m: int, rng: np.random.Generator) -> Arra
         kept = either & (fold != f)
         if kept.sum(axis=1).min() <= m or matrix_components(kept).any():
             raise InputError(
-                f"must be larger, or the dimensions lower: without a part of {n_folds} some point has too few known pairs "
-                f"for {m} dimensions.", argument="n_folds",
+                f"must be larger, or dims lower: without a part of {n_folds} some point of D has too few known pairs for "
+                f"{m} dimensions.", argument="n_folds",
             )  # fmt: skip
     return fold
 
@@ -295,10 +300,13 @@ def scree(
     check_arguments(scree, locals())
     check_names("scree", options, RefitOptions)
     data = checked(D, weights, what="scree")
-    check_count("n_permutations", n_permutations, 0)
+    check_count("n_permutations", n_permutations, 0, MOST_DRAWS)
     sizes, seed = sorted({check_count("dims", m) for m in dims}), seed_of(random_state)
     if not sizes or sizes[-1] >= data.n_points:
-        raise InputError(f"must lie between 1 and {data.n_points - 1}, got {sizes}.", argument="dims")
+        raise InputError(
+            f"must lie between 1 and {data.n_points - 1} for D of {data.n_points} points, got {sizes}.",
+            argument="dims",
+        )
     tables = exchanged(data, np.random.default_rng(seed))
     with many_small_fits():
         stress = np.array([fitted_stress(data, m, alpha, options) for m in sizes])

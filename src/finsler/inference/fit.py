@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import check_arguments
+from finsler._runtime import require_memory
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import matrix_components
 from finsler.geometry.stress import stress1
-from finsler.inference.results import Result, TestResult, checked, many_small_fits, seed_of
+from finsler.inference.results import MOST_DRAWS, Result, TestResult, checked, many_small_fits, seed_of
 from finsler.solvers.backends.memory import MemoryBackend
 from finsler.solvers.nonmetric import scaled_smacof
 from finsler.solvers.options import ScalingOptions, check_names, scaling_of
@@ -116,10 +117,12 @@ def fit_test(
     check_arguments(fit_test, locals())
     check_names("fit_test", options, RefitOptions)
     data = checked(D, weights, what="fit_test")
-    check_count("n_permutations", n_permutations)
+    check_count("n_permutations", n_permutations, 1, MOST_DRAWS)
     if data.n_points < max(FEWEST, check_count("n_components", n_components) + 3):
         raise InputError(
-            f"{data.n_points} points are too few to test a map in {n_components} dimensions: any table fits."
+            f"must be lower: {data.n_points} points are too few to test a map in {n_components} dimensions, for any table "
+            "fits.",
+            argument="n_components",
         )
     seed = seed_of(random_state)
     tables = exchanged(data, np.random.default_rng(seed))
@@ -247,7 +250,8 @@ def random_stress(
     check_arguments(random_stress, locals())
     check_names("random_stress", options, RefitOptions)
     check_count("n_points", n_points, 3)
-    check_count("n_draws", n_draws, 2)
+    check_count("n_draws", n_draws, 2, MOST_DRAWS)
+    require_memory(32.0 * n_points**2, f"a table of n_points = {n_points:,}", "Use fewer points.")
     seed = seed_of(random_state)
     rng, values = np.random.default_rng(seed), []
     with many_small_fits():

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import f as f_distribution
 
 from finsler._arguments import check_arguments
-from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.matrix import Dissimilarities
 from finsler.data.similarities import from_similarities
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice, check_count
@@ -24,7 +24,7 @@ from finsler.estimators.mds import FinslerMDS
 from finsler.inference.alignment import best_motion
 from finsler.inference.counts import checked_counts
 from finsler.inference.ellipses import Confidence, check_level, chi2_radius
-from finsler.inference.results import Result, many_small_fits, seed_of
+from finsler.inference.results import MOST_DRAWS, Result, checked_tables, many_small_fits, seed_of
 from finsler.solvers.nonmetric import scaled_smacof
 from finsler.solvers.options import SolverOptions
 from finsler.solvers.smacof import smacof
@@ -79,14 +79,18 @@ def bootstrap(
     (8, 2, 2)
     """
     check_arguments(bootstrap, locals())
-    tables = [as_dissimilarities(table, labels=labels) for table in replicates]
+    tables = checked_tables(replicates, "replicates", labels=labels)
     k = len(tables)
-    if k < max(FEWEST_REPLICATES, check_count("n_components", n_components) + 1):
-        raise InputError(f"must be at least {FEWEST_REPLICATES} tables, got {k}.", argument="replicates")
+    needed = max(FEWEST_REPLICATES, check_count("n_components", n_components) + 1)
+    if k < needed:
+        raise InputError(
+            f"must be at least {needed} tables for n_components = {n_components}, got {k}.",
+            argument="replicates",
+        )
     if len({table.n_points for table in tables}) > 1:
         raise InputError("must be tables of the same points.", argument="replicates")
     check_level(level)
-    check_count("n_draws", n_draws, 2)
+    check_count("n_draws", n_draws, 2, MOST_DRAWS)
     seed = seed_of(random_state)
     rng, stack = np.random.default_rng(seed), np.array([table.matrix for table in tables], dtype=float)
     mean = replace(tables[0], matrix=stack.mean(axis=0), weights=None)
@@ -147,7 +151,7 @@ def bootstrap_counts(
     n = checked_counts(counts)
     check_choice("by", by, ("row", "table"))
     check_level(level)
-    check_count("n_draws", n_draws, 2)
+    check_count("n_draws", n_draws, 2, MOST_DRAWS)
     seed = seed_of(random_state)
     rng = np.random.default_rng(seed)
 

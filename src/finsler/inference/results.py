@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from finsler._arguments import named
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.noise import LEVEL, Null
 from finsler.report import plain
 
 Array = NDArray[Any]
+MOST_DRAWS = 10**6  # of any test: each costs a fit, or memory
 
 
 class Result:
@@ -106,6 +108,19 @@ def checked(
     data = as_dissimilarities(D, weights, labels=labels, missing=missing)
     refuse_paths(data.provenance.paths, what)
     return data
+
+
+def checked_tables(tables: Iterable[Any], argument: str, **options: Any) -> list[Dissimilarities]:
+    """Several tables of dissimilarities, checked; what is wrong with one of them is said of the argument that holds them."""
+    found = []
+    for table in tables:
+        try:
+            found.append(as_dissimilarities(table, **options))
+        except InputError as error:
+            if error.argument in (None, "D"):
+                raise named(error, argument) from error
+            raise
+    return found
 
 
 def refuse_paths(paths: bool, what: str) -> None:

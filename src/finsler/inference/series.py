@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from finsler._arguments import check_arguments
-from finsler.data.matrix import Dissimilarities, as_dissimilarities
+from finsler.data.matrix import Dissimilarities
 from finsler.embedding import Embedding
 from finsler.errors import InputError
 from finsler.estimators.mds import FinslerMDS
 from finsler.inference.alignment import aligned_series, best_motion, common_points
-from finsler.inference.results import Result
+from finsler.inference.results import Result, checked_tables
 from finsler.solvers.options import MapOptions, check_names
 from finsler.solvers.smacof import smacof
 
@@ -120,7 +120,7 @@ def embed_series(
     items = list(tables.items()) if isinstance(tables, Mapping) else list(enumerate(tables, start=1))
     if len(items) < 2:
         raise InputError(f"must be at least two, got {len(items)}.", argument="tables")
-    data = [as_dissimilarities(D, labels=labels, missing=missing) for _, D in items]
+    data = checked_tables([D for _, D in items], "tables", labels=labels, missing=missing)
     shared = None
     strength = alpha
     if alpha == "common":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._arguments import check_arguments
+from finsler._arguments import check_argument, check_arguments
 from finsler.errors import InputError
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, QUIET
@@ -41,6 +41,7 @@ def plot_null(test: Any, *, ax: Any = None) -> Any:
     'draws'
     """
     check_arguments(plot_null, locals())
+    check_argument("test", test, "TestResult")
     if not len(test.null):
         raise InputError(f"The test of {test.name} has a formula, and no draws to show.")
     ax = canvas.axes_for(ax, (6.4, 3.8))
@@ -126,6 +127,7 @@ def plot_confidence(confidence: Any, *, ax: Any = None, **options: Any) -> Any:
     True
     """
     check_arguments(plot_confidence, locals())
+    check_argument("confidence", confidence, "Confidence")
     embedding = confidence.embedding
     if embedding.n_components > 2:
         raise InputError("Ellipses are drawn in one and two dimensions; ask the result for its half_axes.")
@@ -184,6 +186,7 @@ def plot_alignment(alignment: Any, *, ax: Any = None) -> Any:
     'height (up costs more)'
     """
     check_arguments(plot_alignment, locals())
+    check_argument("alignment", alignment, "Alignment")
     ax = canvas.axes_for(ax, (8.0, 6.6))
     A, B = (_flat(X) for X in (alignment.target, alignment.image))
     first = ax.scatter(*A.T, s=22, color=CHEAP, zorder=3)
@@ -230,6 +233,7 @@ def plot_series(series: Any, *, ax: Any = None) -> Any:
     2
     """
     check_arguments(plot_series, locals())
+    check_argument("series", series, "Series")
     n = len(series.maps)
     axes = canvas.panels_for(ax, n, (4.2 * n, 4.4))
     places = [_flat(one.coordinates) for one in series.maps]
@@ -299,6 +303,7 @@ def plot_dimensions(scree: Any, *, ax: Any = None) -> Any:
     'dimensions of the map'
     """
     check_arguments(plot_dimensions, locals())
+    check_argument("scree", scree, "Scree")
     panels = 1 if scree.cross_validation is None else 2
     axes = canvas.panels_for(ax, panels, (5.6 * panels, 4.2))
     one = axes[0]
@@ -336,6 +341,7 @@ def plot_cross_validation(found: Any, *, ax: Any = None) -> Any:
     matplotlib Axes
     """
     check_arguments(plot_cross_validation, locals())
+    check_argument("found", found, "CrossValidation")
     ax = canvas.axes_for(ax, (5.6, 4.2))
     handles, names = [], []
     for model in dict.fromkeys(one.model for one in found.table):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._arguments import check_argument
 from finsler.errors import InputError
 from finsler.geometry.measure import Measured
 from finsler.geometry.swirl import skew_shown
@@ -89,6 +90,7 @@ class ScaledMap(Measured):
         """Dissimilarities of new points in the units of the map; those of the data where the scaling is "ratio"."""
         if values is None or self.scaled is None:
             return values
+        check_argument("values", values, "ArrayLike")
         if self.scaling.conditional != "matrix":
             raise InputError(
                 f"= {self.scaling.conditional!r} leaves no function for new points; use 'matrix'.",
