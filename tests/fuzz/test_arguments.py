@@ -12,7 +12,7 @@ import finsler
 from finsler import InputError
 from finsler.errors import LONGEST_MESSAGE, shortened, shown
 from fuzz.counts import counted
-from fuzz.public import ANYTHING, ENTRIES, Entry, hostile, outcome
+from fuzz.public import ANYTHING, ENTRIES, SIX, Entry, fitted, hostile, outcome
 
 SLOWEST = 60.0  # seconds that the values of one parameter may take before the test is thought to hang
 
@@ -64,6 +64,41 @@ def test_what_is_new_is_covered():
 def test_errors_carry_the_argument(call, argument):
     with pytest.raises(InputError) as caught:
         call()
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda: finsler.datasets.make_flight_hours([40.0, 50.0], [0.0, 1.0], legs=2**27), "legs"),
+        (lambda: finsler.geometry.drift_vector(0.1, 2**27), "n_components"),
+        (lambda: finsler.learn.split_links(np.array([(0, 1), (1, 2)]), n_nodes=2**27), "n_nodes"),
+        (lambda: finsler.inference.random_stress(2**14), "n_points"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_it_is_allocated(call, argument, monkeypatch):
+    monkeypatch.setattr("finsler._runtime.available_memory", lambda: 10**9)
+    with pytest.raises(MemoryError, match=argument):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda i: i.bootstrap([np.ones((3, 3)), 5]), "replicates"),
+        (lambda i: i.bootstrap_counts(np.full((3, 3), 1e25)), "counts"),
+        (lambda i: i.cross_validate(SIX, scalings=[]), "scalings"),
+        (lambda i: i.scree(SIX, n_permutations=2**31), "n_permutations"),
+        (lambda i: i.asymmetry_test(SIX + SIX.T), "D"),
+        (lambda _: finsler.embed_series(["a", "b"]), "tables"),
+        (lambda _: finsler.plotting.plot_null(5), "test"),
+        (lambda _: fitted().both_ways([0], [99]), "j"),
+        (lambda _: fitted().drift_at([1.0, 2.0, 3.0]), "places"),
+    ],
+)
+def test_inference_names_the_argument(call, argument):
+    with pytest.raises(InputError) as caught:
+        call(finsler.inference)
     assert caught.value.argument == argument
 
 

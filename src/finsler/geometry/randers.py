@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_arguments
+from finsler._runtime import require_memory
 from finsler.errors import InputError, check_count
 from finsler.geometry.swirl import arc_cost, skew_part, swirl_matrix
 
@@ -44,6 +45,9 @@ def drift_vector(drift: float | ArrayLike, n_components: int, *, below_one: bool
     """
     check_arguments(drift_vector, locals())
     check_count("n_components", n_components)
+    require_memory(
+        24.0 * n_components, f"a drift of n_components = {n_components:,}", "Use fewer dimensions."
+    )
     omega = np.array(drift, dtype=float)
     if omega.ndim == 0:
         omega = np.append(np.zeros(n_components - 1), omega)

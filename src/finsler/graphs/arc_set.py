@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import named
+from finsler._runtime import require_memory
 from finsler.errors import InputError, check_count
 from finsler.graphs.digraph import Digraph, as_digraph
 
 Integers = NDArray[np.integer[Any]]
+PER_NODE = 64  # bytes of the counts, orders and components that graphs keep per node
 
 
 class ArcSet:
@@ -84,6 +86,7 @@ def check_arcs(arcs: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
             f"dtype {pairs.dtype}."
         )
     check_count("n_nodes", n_nodes)
+    require_memory(PER_NODE * n_nodes, f"a graph of n_nodes = {n_nodes:,}", "Use fewer nodes.")
     outside = np.flatnonzero((pairs.min(axis=1) < 0) | (pairs.max(axis=1) >= n_nodes))
     if outside.size:
         raise InputError(

@@ -193,7 +193,7 @@ def _test_table(data: Dissimilarities, n_components: int | None, n_flips: int, s
             "it stands out", "it does not stand out",
         )  # fmt: skip
     if n_components is not None:
-        X = symmetric_map(data, check_count("n_components", n_components))
+        X = symmetric_map(data, check_count("n_components", n_components, 1, data.n_points))
         tests["drift"] = test_of(
             f"drift of a map in {n_components} dimension{'s' * (n_components > 1)}",
             drift_null(known, X, n_flips, seed), n_flips, seed, "more than noise gives", "what noise gives",

@@ -249,7 +249,7 @@ def random_stress(
     """
     check_arguments(random_stress, locals())
     check_names("random_stress", options, RefitOptions)
-    check_count("n_points", n_points, 3)
+    check_count("n_components", n_components, 1, check_count("n_points", n_points, 3))
     check_count("n_draws", n_draws, 2, MOST_DRAWS)
     require_memory(32.0 * n_points**2, f"a table of n_points = {n_points:,}", "Use fewer points.")
     seed = seed_of(random_state)

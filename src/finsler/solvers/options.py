@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
+from finsler._runtime import thread_count
 from finsler.errors import InputError, InputTypeError, check_count
 
 if TYPE_CHECKING:  # the command line shows the defaults before numpy is needed
@@ -141,6 +142,8 @@ def _check(options: SolverOptions) -> None:
     if options["n_init"] != "auto":
         check_count("n_init", options["n_init"], most=MOST_STARTS)
     check_count("max_iter", options["max_iter"], 0)
+    if "n_jobs" in options:
+        thread_count(options["n_jobs"])  # refuses what is no number of threads
     if not isinstance(tol, Real) or not float(tol) >= 0:
         raise InputError(f"tol must be a number that is not negative, got {tol!r}.", argument="tol")
     if seconds is not None and not (isinstance(seconds, Real) and float(seconds) > 0):
