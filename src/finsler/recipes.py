@@ -393,8 +393,10 @@ def embed_points(
     check_arguments(embed_points, locals(), besides=("points", "drift", "current"))
     given = given_points(points, drift, current, metric, labels, speed, coordinates)
     labels = given.labels
-    n = len(given.points)
-    if labels is not None and len(labels) != n:
+    rows = (
+        hasattr(given.points, "__len__") and getattr(given.points, "ndim", 1) > 0
+    )  # else FinslerIsomap refuses it
+    if labels is not None and rows and len(labels) != (n := len(given.points)):
         raise InputError(f"labels must have one entry per point: {n} points, {len(labels)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)
     isomap.fit(given.points, drift=given.drift, current=given.current, metric=metric, weights=weights)

@@ -57,7 +57,7 @@ def test_what_is_new_is_covered():
         (lambda: finsler.embed_graph([(0, 1, 1.0), (1, 0, 1.0)], unreachable="hinge", far="x"), "far"),
         (lambda: finsler.FinslerMDS(random_state=-1).fit([[0, 1], [2, 0]]), "random_state"),
         (lambda: finsler.LinkPredictor(validation_fraction=float("nan")).fit([(0, 1), (1, 2)]), "validation_fraction"),
-        (lambda: finsler.FinslerMDS(n_jobs=0).fit([[0, 1], [2, 0]]), "n_jobs"),
+        (lambda: finsler.FinslerMDS(alpha=0.2, n_jobs=0).fit([[0, 1], [2, 0]]), "n_jobs"),
         (lambda: finsler.FinslerMDS(tol=10**400).fit([[0, 1], [2, 0]]), "tol"),
     ],
 )  # fmt: skip
@@ -108,7 +108,7 @@ def test_messages_shorten_labels():
         finsler.embed_matrix([[0, 1, 2], [np.nan, 0, 1], [1, 1, 0]], labels=[label, "y" * 10_000, "z"])
     assert len(str(caught.value)) <= LONGEST_MESSAGE
     with pytest.raises(InputError) as caught:
-        finsler.embed_matrix([[0, 1], [2, 0]], labels=["a", "b"]).index("many words " * 1000)
+        finsler.embed_matrix([[0, 1], [2, 0]], alpha=0.2, labels=["a", "b"]).index("many words " * 1000)
     assert len(str(caught.value)) <= LONGEST_MESSAGE
     assert shortened("short words stay") == "short words stay"
     assert len(shown([label] * 50)) < 200
