@@ -1,6 +1,7 @@
 """The best map by default: many starts of few points, the order on a line, and what the result says of it."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy.optimize import minimize
 from finsler import Embedding, FinslerMDS, randers_distances
 from finsler.data.matrix import Dissimilarities
 from finsler.solvers import scouting
-from finsler.solvers.scouting import n_descents
+from finsler.solvers.scouting import n_descents, scout
 from finsler.solvers.smacof import smacof
 
 from helpers import random_problem, slow_gradient, slow_stress
@@ -207,3 +208,21 @@ def test_a_line_of_many_points_is_put_in_order():
     np.fill_diagonal(D, 0)
     found = solve(D, None, 1, "auto").coordinates[:, 0]
     assert abs(np.corrcoef(found, x)[0, 1]) > 0.999
+
+
+def test_rounding_at_the_end_of_a_descent_is_no_iteration(monkeypatch):
+    """Where the quick descents end, their own sum of the stress may differ from the solver's by a bit."""
+    D = random_problem(3, n=7, m=3)[1]
+    runs = []
+    for bit in (0.0, 1e-15, -1e-15):
+
+        def scouted(*given, bit=bit, **more):
+            found, n_passes = scout(*given, **more)
+            return [
+                replace(one, history=(*one.history[:-1], one.history[-1] * (1 + bit))) for one in found
+            ], n_passes
+
+        monkeypatch.setattr("finsler.solvers.search.scout", scouted)
+        runs.append(solve(D, None, 3, 0.3, max_iter=4))
+    assert len({run.n_iter for run in runs}) == 1
+    assert len({run.coordinates.tobytes() for run in runs}) == 1

@@ -201,7 +201,8 @@ def majorize(
 
     try:
         now = evaluate(X, omega)
-        history += [stress for stress in past if stress > now.stress] + [now.stress]
+        # What the descent has at its end is `now`, to rounding, which must not count as an iteration.
+        history += [stress for stress in past if stress > (1 + ROUNDING) * now.stress] + [now.stress]
         while True:
             n_iter = done + len(history) - 1
             if progress is not None:
