@@ -92,7 +92,7 @@ def make_ring_road(n_sections: int = 72, *, n_spokes: int = 12, against: float =
     --------
     >>> from finsler.datasets import make_ring_road
     >>> town = make_ring_road()
-    >>> town.costs.shape, town.costs[0, 6], town.costs[6, 0]
+    >>> town.costs.shape, float(town.costs[0, 6]), float(town.costs[6, 0])
     ((109, 109), 6.0, 15.0)
     """
     check_arguments(make_ring_road, locals())

@@ -65,6 +65,7 @@ def turning_shares(pairs: Pairs | Rows, *, test: bool = True, seed: int = 0) -> 
     --------
     >>> from finsler.geometry.randers import randers_distances
     >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> X -= X.mean(axis=0)
     >>> plane, _ = turning_shares(Pairs.of(randers_distances(X, drift=0.0, swirl=0.1)))
     >>> plane.n_components, round(plane.share, 6), round(plane.most, 6), plane.p
     (2, 1.0, 1.0, 0.001)

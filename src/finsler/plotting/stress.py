@@ -101,7 +101,7 @@ def plot_stress_per_point(embedding: Embedding, *, ax: Any = None, top: int = 30
     Examples
     --------
     >>> from finsler import embed_matrix
-    >>> ax = plot_stress_per_point(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels="abc", alpha=0.2))
+    >>> ax = plot_stress_per_point(embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=list("abc"), alpha=0.2))
     >>> ax.get_xlabel()
     'share in the stress (%)'
     """
