@@ -149,6 +149,8 @@ class MemoryBackend(Backend):
     @cached_property
     def length(self) -> float:
         """Quadratic mean of the dissimilarities, whatever their weights."""
+        if self.data.weights is None:  # the sum of squares is known
+            return float(np.sqrt(self.total / max(self.n_pairs, 1.0)))
         return typical_length(self.data)
 
     @property
