@@ -312,16 +312,8 @@ class Embedding(ScaledMap):
             rows = f"on {self.held_out.n_sources} rows that it was not made from"
             lines.append(f"  {rows}: normalized stress {self.held_out.normalized_stress}")
         if (shown := self.asymmetry_shown()) is not None:
-            more = (shown.available or 0.0) - max(shown.share or 0.0, shown.noise or 0.0) > 0.2
-            hint = f": try {self.n_components + 1} dimensions" if more else ""
-            if (
-                self.swirl is None
-                and self.n_components > 1
-                and shown.share is not None
-                and (shown.available or 0) < 0.3
-            ):
-                hint = "; if the rest runs in circles, swirl='auto' (--swirl auto) shows it"
-            lines.append(f"  asymmetry shown: {shown}{hint}")
+            may_turn = self.swirl is None and self.swirl_choice is None and self.scaled is None
+            lines.append(f"  asymmetry shown: {shown}{shown.advice(self.n_components, may_turn)}")
         sentences = [sentence for sentence in self.sentences() if sentence not in known]
         lines.append(f"  {self.status}: {' '.join(sentences)}")
         return "\n".join(lines)
