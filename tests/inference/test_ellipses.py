@@ -13,6 +13,7 @@ from finsler.datasets import make_city
 from finsler.errors import InputError
 from finsler.inference import confidence
 from finsler.inference.alignment import best_motion
+from finsler.inference.ellipses import page_ellipses
 
 from helpers import random_dissimilarities, spiral
 
@@ -148,3 +149,24 @@ def test_what_is_refused():
     D[0, 1] = np.inf
     with pytest.raises(InputError, match="hinge"):
         confidence(embed_matrix(D, missing="hinge"))
+
+
+def test_ellipses_as_numbers_lie_on_their_rim():
+    found = confidence(embed_matrix(spiral(12), verbose=False))
+    for one, C in zip(json.loads(json.dumps(found.ellipses)), found.covariance, strict=True):
+        for t in (0.0, 0.7, 2.0):
+            turn = np.array([np.cos(t), np.sin(t)]) * one["half_axes"]
+            step = turn @ np.array(one["axes"])
+            assert step @ np.linalg.inv(C) @ step == pytest.approx(found.radius**2)
+        assert one["half_axes"][0] >= one["half_axes"][1]
+    assert [one["center"] for one in found.ellipses] == found.embedding.coordinates.tolist()
+
+
+def test_a_page_is_told_why_a_map_has_no_ellipses():
+    told = page_ellipses(embed_matrix(spiral(12), scaling="ordinal", verbose=False))
+    assert told["ellipses"] == []
+    assert "ratio" in told["refused"]
+    told = page_ellipses(embed_matrix(spiral(12), verbose=False), level=0.5)
+    assert len(told["ellipses"]) == 12
+    assert told["refused"] is None
+    assert told["alpha_se"] > 0

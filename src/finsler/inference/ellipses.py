@@ -59,6 +59,20 @@ class Confidence(Result):
         values = np.linalg.eigvalsh(self.covariance)[:, ::-1]
         return self.radius * np.sqrt(np.maximum(values, 0.0))
 
+    @property
+    def ellipses(self) -> list[dict[str, list[Any]]]:
+        """The ellipse of each point, for JSON: center, half axes (longest first), the direction of each (unit vectors).
+
+        A point of its rim in two dimensions is ``center + cos t * half_axes[0] * axes[0] + sin t * half_axes[1] * axes[1]``.
+        """
+        values, vectors = np.linalg.eigh(self.covariance)  # directions are columns, the shortest first
+        half = self.radius * np.sqrt(np.maximum(values[:, ::-1], 0.0))
+        axes = vectors[:, :, ::-1].transpose(0, 2, 1)
+        return [
+            {"center": x.tolist(), "half_axes": h.tolist(), "axes": a.tolist()}
+            for x, h, a in zip(self.embedding.coordinates, half, axes, strict=True)
+        ]
+
     def covers(self, X: Any) -> NDArray[np.bool_]:
         """Whether the ellipse of each point holds the point of ``X``."""
         apart = np.asarray(X, dtype=float) - self.embedding.coordinates
@@ -88,7 +102,7 @@ class Confidence(Result):
         record = super().to_dict()
         record["embedding"] = repr(self.embedding)
         record["labels"] = self.embedding.labels
-        return {**record, "half_axes": self.half_axes.tolist()}
+        return {**record, "half_axes": self.half_axes.tolist(), "ellipses": self.ellipses}
 
     def plot(self, *, ax: Any = None, **options: Any) -> Any:
         """Draw the map with its ellipses; further options are those of `plot_map`."""
@@ -144,6 +158,40 @@ def confidence(embedding: Embedding, *, level: float = 0.95) -> Confidence:
         covariance=points, radius=float(np.sqrt(m * f_distribution.ppf(level, m, n - 1 - m))), level=level,
         alpha_se=float(np.sqrt(drift[-1, -1])) if fitted else None, tilt_se=tilt, method="closed form", embedding=embedding,
     )  # fmt: skip
+
+
+def page_ellipses(embedding: Embedding, *, level: float = 0.95) -> dict[str, Any]:
+    """Ellipses of a map as numbers for a page: level, ellipses, errors of alpha and tilt; or why there are none.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Any map. One that has no ellipses (paths, other scalings, a swirl, too few points) is not refused here.
+    level : float
+        Coverage of each ellipse.
+
+    Returns
+    -------
+    dict
+        "level", "ellipses" (see :attr:`Confidence.ellipses`; empty if there are none), "alpha_se", "tilt_se" (degrees; or
+        None), "refused" (None, or the reason in a sentence).
+
+    Examples
+    --------
+    >>> import finsler
+    >>> found = page_ellipses(finsler.embed_matrix(finsler.load_flight_hours().hours))
+    >>> len(found["ellipses"]), found["refused"]
+    (64, None)
+    """
+    check_level(level)
+    empty = {"level": level, "ellipses": [], "alpha_se": None, "tilt_se": None}
+    try:
+        found = confidence(embedding, level=level)
+    except InputError as error:
+        return {**empty, "refused": str(error)}
+    return {
+        "level": level, "ellipses": found.ellipses, "alpha_se": found.alpha_se, "tilt_se": found.tilt_se, "refused": None,
+    }  # fmt: skip
 
 
 def check_level(level: float) -> None:
