@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from river import fig1
 from scipy.stats import spearmanr
 
 from finsler._io import write_atomically
@@ -383,7 +384,8 @@ def fig8() -> Figure:
     return figure, record
 
 
-FIGURES: dict[str, Callable[[], Figure]] = {f.__name__: f for f in (fig2, fig3, fig4, fig5, fig6, fig7, fig8)}
+DRAWN = (fig1, fig2, fig3, fig4, fig5, fig6, fig7, fig8)
+FIGURES: dict[str, Callable[[], Figure]] = {f.__name__: f for f in DRAWN}
 
 
 def reproduce(name: str, folder: str | Path = "output") -> tuple[Path, Path]:
@@ -392,7 +394,7 @@ def reproduce(name: str, folder: str | Path = "output") -> tuple[Path, Path]:
     Parameters
     ----------
     name : str
-        "fig2" to "fig8".
+        "fig1" to "fig8".
     folder : path-like
         Where to write; made if it does not exist.
 

@@ -80,7 +80,7 @@ def test_the_second_table_is_that_of_its_cells(folder):
         (table1.main, ["--dims", "two"], "--dims"),
         (table1.main, ["--graphs", "pubmed"], "--graphs"),
         (table2.main, ["--forests", "oak"], "--forests"),
-        (figures.main, ["fig1"], "there are fig2"),
+        (figures.main, ["fig9"], "there are fig1"),
     ],
 )
 def test_wrong_arguments_are_named(main, words, message, asked, capsys):

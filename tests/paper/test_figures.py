@@ -24,6 +24,14 @@ def record(tmp_path, monkeypatch):
     return make
 
 
+def test_fig1_the_way_down_keeps_to_the_middle_and_the_way_up_to_a_bank(record):
+    found = record("fig1")
+    assert found["time_there"] < found["straight_line"] < found["time_back"]
+    far = found["median_distance_from_the_middle"]
+    assert far["there"] < 0.45 < 0.95 < far["back"]
+    assert found["nodes_shared"] == 0
+
+
 def test_fig2_the_roll_is_flat_and_tilted(record):
     found = record("fig2")
     assert found["thickness_over_width"] < 0.01
@@ -91,5 +99,5 @@ def test_a_level_sheet_has_no_inclination():
 
 
 def test_unknown_figures_are_named(tmp_path):
-    with pytest.raises(ValueError, match="There is no figure 'fig1'; there are fig2"):
-        figures.reproduce("fig1", tmp_path)
+    with pytest.raises(ValueError, match="There is no figure 'fig9'; there are fig1"):
+        figures.reproduce("fig9", tmp_path)

@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = exports(
         "readers": ["open_file", "read_graph"],
         "distances": ["graph_distances"],
         "paths": ["shortest_paths", "dask_shortest_paths"],
+        "routes": ["Route"],
         "pivots": ["PivotDistances", "pivot_distances"],
         "neighbors": ["neighborhood_graph", "geodesic_distances"],
         "wormholes": ["consistency_weights", "find_boundary"],

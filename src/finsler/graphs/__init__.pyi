@@ -10,6 +10,7 @@ from finsler.graphs.pivots import PivotDistances as PivotDistances
 from finsler.graphs.pivots import pivot_distances as pivot_distances
 from finsler.graphs.readers import open_file as open_file
 from finsler.graphs.readers import read_graph as read_graph
+from finsler.graphs.routes import Route as Route
 from finsler.graphs.scores import digraph_scores as digraph_scores
 from finsler.graphs.scores import symmetric_floor as symmetric_floor
 from finsler.graphs.wormholes import consistency_weights as consistency_weights

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from finsler.errors import InputError, InputTypeError, check_choice
 from finsler.geometry import components
 from finsler.graphs import arcs as arc_lists
 from finsler.graphs.arcs import Arcs
+
+if TYPE_CHECKING:
+    from finsler.graphs.routes import Route
 
 _MERGE = {"min": np.minimum, "max": np.maximum, "sum": np.add, "raise": np.minimum}
 
@@ -142,6 +145,12 @@ class Digraph:
         check_arguments(Digraph.scaled, locals())
         old = self.matrix
         return replace(self, matrix=csr_array((old.data * factor, old.indices, old.indptr), shape=old.shape))
+
+    def route(self, a: Any, b: Any) -> Route:
+        """Find the fastest way from node a to node b and the way back, see :class:`finsler.graphs.routes.Route`."""
+        from finsler.graphs.routes import route
+
+        return route(self, a, b)
 
     def subgraph(self, indices: Sequence[int] | np.ndarray) -> Digraph:
         """Keep the nodes at some positions, in the order given (or where N booleans are true), and the arcs between them.
