@@ -54,11 +54,11 @@ def plot_route(
         raise InputError(
             f"must hold two finite numbers for each of the {n} nodes, got shape {X.shape}.", argument="points"
         )
-    if ax is None:
-        ax = canvas.axes_for(None, (8.4, 6.4))
+    fresh, ax = ax is None, canvas.axes_for(ax, (8.4, 6.4))
+    if fresh:
         ax.scatter(*X.T, s=3, color="#bbbbbb", zorder=1)
         canvas.equal_scale(ax)
-        ax.set_title("\n".join(_names(route)) if title is None else printable(title), fontsize=10)
+        ax.set_title(" · ".join(_names(route)) if title is None else printable(title), fontsize=10)
     draw_ways(ax, route, X)
     return ax
 
