@@ -235,7 +235,7 @@ def embed_graph(
     hops: bool = False,
     nodes: Sequence[Any] | None = None,
     unreachable: str = "mask",
-    connection: str = "strong",
+    connection: str | None = None,
     far: float | None = None,
     weighting: str = "uniform",
     method: str = "auto",
@@ -260,7 +260,10 @@ def embed_graph(
     unreachable : {"mask", "largest", "hinge", "raise"}
         What to do with ordered pairs that have no path: leave them out, keep the largest connected part, keep them far
         apart, or refuse. The ``provenance`` of the result tells what was left out.
-    connection, far, weighting
+    connection : {"strong", "weak"}, optional
+        Map only the largest part that is connected so. ``unreachable="hinge", connection="weak"`` shows a bow-tie: what
+        leads into the core of a digraph on top, what it leads to below.
+    far, weighting
         See :func:`~finsler.graphs.distances.graph_distances`.
     method : {"auto", "dense", "sparse"}
         All pairs of nodes ("dense"), or the arcs and the pairs with some pivots ("sparse"). "auto" is dense up to 5,000

@@ -196,6 +196,10 @@ def test_edges(tmp_path):
             {"unreachable": "largest", "connection": "weak"},
         ),
         (
+            ["--unreachable", "hinge", "--connection", "weak"],
+            {"unreachable": "hinge", "connection": "weak"},
+        ),
+        (
             ["--unreachable", "hinge", "--weighting", "inverse"],
             {"unreachable": "hinge", "weighting": "inverse"},
         ),

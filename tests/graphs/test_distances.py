@@ -77,7 +77,9 @@ def test_one_node_and_none():
 
 def test_two_parts_have_no_common_map():
     arcs = [("a", "b"), ("b", "a"), ("c", "d"), ("d", "c"), ("d", "e")]
-    with pytest.raises(ValueError, match=r"2 parts .*3 of 5 nodes.*Outside the largest: 'a', 'b'.*'largest'"):
+    with pytest.raises(
+        ValueError, match=r"2 parts .*3 of 5 nodes.*Outside the largest: 'a', 'b'.*connection='weak'"
+    ):
         embed_graph(arcs)
     strong = graph_distances(arcs, unreachable="largest")
     assert strong.labels == ["a", "b"]

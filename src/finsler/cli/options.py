@@ -124,7 +124,7 @@ _COORDINATES = (
     "Of points: lengths; or sphere, for lon and lat in degrees; auto asks, if columns are called so."
 )
 _UNREACHABLE = "Pairs without a path: leave out, keep only the largest part, keep far apart, or refuse."
-_CONNECTION = "What the largest part of a graph is."
+_CONNECTION = "Map only the largest part of a graph that is connected so; goes with any --unreachable."
 _ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
 _SWIRL = (
     "A drift that turns, for asymmetry in circles: none, straight ways, arcs (in the plane), or found out."
@@ -157,7 +157,7 @@ Unreachable = Annotated[
     Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise unless it is a graph")
 ]
 Orientation = Annotated[Word, choice(DATA, "from-to|to-from", _ORIENTATION, "from-to")]
-Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "strong")]
+Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "all; strong for largest")]
 Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths.", False, "--hops")]
 Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]
 Speed = Annotated[Word, option(DATA, _SPEED, "1", metavar="auto|NUMBER")]

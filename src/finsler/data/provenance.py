@@ -28,6 +28,9 @@ class Provenance:
     n_missing: int = 0  #: Ordered pairs without a value.
     n_unreachable: int = 0  #: Ordered pairs without a path.
     policy: str = ""  #: What was done with them: "mask", "hinge" or "largest".
+    bow_tie: tuple[
+        int, ...
+    ] = ()  #: Nodes above, in, below and beside a core, where leaving those pairs out hides it.
     left_out: tuple[Any, ...] = ()  #: Labels of points that are not on the map.
     shift: float = 0.0  #: Added to every dissimilarity, because some were negative.
     n_duplicates: int = 0  #: Pairs or arcs that were given more than once.
@@ -85,6 +88,12 @@ class Provenance:
         done = "kept far apart" if self.policy == "hinge" else "left out"
         if self.n_unreachable:
             said.append(f"{count(self.n_unreachable, 'ordered pair')} without a path, {done}.")
+        if len(self.bow_tie) == 4:
+            above, core, below, beside = (f"{n:,}" for n in self.bow_tie)
+            said.append(
+                f"These pairs make a bow-tie: {above} nodes above a core of {core}, {below} below, {beside} beside; "
+                "unreachable='hinge' shows it."
+            )
         if self.n_missing:
             said.append(f"{count(self.n_missing, 'ordered pair')} without a value, left out.")
         if self.shift:

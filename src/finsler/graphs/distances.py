@@ -23,6 +23,7 @@ from finsler.geometry.asymmetry import shown_by
 from finsler.geometry.components import graph_components
 from finsler.geometry.pairs import Estimate, Rows, SampledScores, ratio_of_rows
 from finsler.geometry.swirl import arc_cost, skew_shown
+from finsler.graphs.bow_tie import bow_tie
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 from finsler.graphs.paths import shortest_paths
 
@@ -40,7 +41,7 @@ def graph_distances(
     hops: bool = False,
     nodes: Sequence[Any] | None = None,
     unreachable: str = "mask",
-    connection: str = "strong",
+    connection: str | None = None,
     far: float | None = None,
     weighting: str = "uniform",
     dtype: DTypeLike = np.float64,
@@ -64,8 +65,10 @@ def graph_distances(
     unreachable : {"mask", "largest", "hinge", "raise"}, default="mask"
         For ordered pairs without a path: leave them out, each direction by itself (a pair that is reachable one way
         counts one way); keep only the largest connected part; keep them as bounds "at least ``far``"; or refuse.
-    connection : {"strong", "weak"}, default="strong"
-        Which connected part "largest" keeps. In a weak one, pairs without a path are left out as with "mask".
+    connection : {"strong", "weak"}, optional
+        Keep only the largest part that is connected so, and name what was left out: "strong", each node reaches each other
+        one; "weak", whatever the directions. `unreachable` says what to do with pairs in it that have no path: "hinge" with
+        "weak" shows a bow-tie. None keeps all nodes; with "largest" it is "strong", and "weak" leaves such pairs out.
     far : float, optional
         Bound for "hinge"; the largest finite distance by default.
     weighting : {"uniform", "inverse", "inverse-square"}, default="uniform"
@@ -90,11 +93,9 @@ def graph_distances(
     """
     check_arguments(graph_distances, locals())
     check_choice("unreachable", unreachable, POLICIES)
-    check_choice("connection", connection, ("strong", "weak"))
     check_choice("weighting", weighting, tuple(WEIGHTINGS))
     digraph = as_digraph(graph, weight=weight, **reading)
-    if unreachable == "largest":
-        digraph = largest_component(digraph, connection)
+    digraph = part_to_map(digraph, unreachable, connection)
     rows = None if nodes is None else _positions(digraph, nodes)
     method = "bfs" if hops else "dijkstra"
     D = shortest_paths(digraph, rows, method=method, dtype=dtype, n_jobs=n_jobs, verbose=verbose)
@@ -110,7 +111,26 @@ def graph_distances(
         require_one_piece(digraph)
     found = data.provenance
     facts = path_provenance(digraph, hops).having(n_unreachable=found.n_unreachable, policy=found.policy)
+    if rows is None:
+        facts = facts.having(bow_tie=bow_tie_hidden(digraph, facts))
     return Dissimilarities(data.matrix, weigh(data, WEIGHTINGS[weighting]), data.labels, facts)
+
+
+def part_to_map(digraph: Digraph, unreachable: str, connection: str | None) -> Digraph:
+    """The part of a graph that is to be mapped: the largest one connected as asked, or all of it."""
+    if connection is not None:
+        check_choice("connection", connection, ("strong", "weak"))
+    elif unreachable == "largest":
+        connection = "strong"
+    return digraph if connection is None else largest_component(digraph, connection)
+
+
+def bow_tie_hidden(digraph: Digraph, facts: Provenance) -> tuple[int, ...]:
+    """Parts of the bow-tie that a map does not show because pairs without a path are left out; none if there is none."""
+    if not facts.n_unreachable or facts.policy == "hinge":
+        return ()
+    found = bow_tie(digraph.matrix)
+    return tuple(found) if found.is_one else ()
 
 
 def _require_paths(D: NDArray[Any], labels: Sequence[Any]) -> None:
@@ -164,8 +184,15 @@ def require_one_piece(digraph: Digraph) -> None:
             f"The graph falls into {len(sizes):,} parts with no arc between them (the largest has {sizes.max():,} of "
             f"{digraph.n_nodes:,} nodes), which have no common map. Outside the largest: "
             f"{', '.join(map(repr, outside))}{', ...' if digraph.n_nodes - sizes.max() > 5 else ''}. Pass "
-            "unreachable='largest', with connection='weak' to keep all of the largest part."
+            f"connection='weak' to map the largest part, 'strong' for its largest core.{_about_bow_tie(digraph)}"
         )
+
+
+def _about_bow_tie(digraph: Digraph) -> str:
+    found = bow_tie(largest_component(digraph, "weak").matrix)
+    if not found.is_one:
+        return ""
+    return f" That part is a bow-tie, {found.words()}, which appears with unreachable='hinge', connection='weak'."
 
 
 def sample_rows(

@@ -19,8 +19,13 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.components import graph_components, largest_component
 from finsler.graphs.digraph import Digraph, as_digraph
-from finsler.graphs.digraph import largest_component as connected_part
-from finsler.graphs.distances import POLICIES, path_provenance, require_one_piece
+from finsler.graphs.distances import (
+    POLICIES,
+    bow_tie_hidden,
+    part_to_map,
+    path_provenance,
+    require_one_piece,
+)
 from finsler.graphs.paths import shortest_paths
 from finsler.kernels import pivots as kernels
 from finsler.kernels.paths import count_arcs
@@ -163,7 +168,7 @@ def pivot_graph(
     *,
     hops: bool = False,
     unreachable: str = "mask",
-    connection: str = "strong",
+    connection: str | None = None,
     far: float | None = None,
     **running: Any,
 ) -> PivotGraph:
@@ -176,12 +181,10 @@ def pivot_graph(
     (4.0, 2.5)
     """
     check_choice("unreachable", unreachable, POLICIES)
-    check_choice("connection", connection, ("strong", "weak"))
     check_count("n_pivots", n_pivots, 2)
     if far is not None and not (unreachable == "hinge" and 0 < far < float("inf")):
         raise InputError(f"far must be a positive number and goes with unreachable='hinge', got {far!r}.")
-    if unreachable == "largest":
-        graph = connected_part(graph, connection)
+    graph = part_to_map(graph, unreachable, connection)
     facts = path_provenance(graph, hops)
     if graph.n_nodes < 2:
         raise InputError(" ".join(["There is only one node to map.", *facts.sentences()]))
@@ -203,6 +206,7 @@ def pivot_graph(
     facts = facts.having(
         n_unreachable=n_lost, policy=unreachable if n_lost else "", method="sparse", n_pivots=pivots.n_pivots
     )
+    facts = facts.having(bow_tie=bow_tie_hidden(graph, facts))
     return PivotGraph(graph, scaled, unit, hops, pivots, bound, facts)
 
 
