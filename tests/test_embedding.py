@@ -175,7 +175,7 @@ def test_beyond_some_thousand_points_it_is_said_from_a_sample(monkeypatch):
 
 def test_what_is_shown_survives_without_the_data(tmp_path, monkeypatch):
     """Above 1,000 points the data were left out of the file without a word."""
-    monkeypatch.setattr("finsler.embedding.WITH_DATA", 20)
+    monkeypatch.setattr("finsler.map_file.WITH_DATA", 20)
     found = noisy_map(40)
     with pytest.warns(UserWarning, match="data of 40 points are not in"):
         path = found.save(tmp_path / "map.npz")
@@ -234,3 +234,55 @@ def test_a_map_with_new_points(embedding, tmp_path):
             embedding.with_points(to_fitted=d[:1], labels=labels)
     with pytest.raises(InputError, match="same new points"):
         embedding.with_points(to_fitted=new, from_fitted=new.set_axis(["p", "r"]))
+
+
+def test_attributes_and_the_network_survive_saving(tmp_path):
+    roads = four_places()
+    found = embed_graph(roads, nodes=["c", "a", "d"]).with_attributes(
+        {"kind": ["x", None, "y"], "size": [1, None, 3]}
+    )
+    back = Embedding.load(found.save(tmp_path / "map.npz"))
+    assert list(back.attributes) == ["kind", "size"]
+    assert back.attributes["kind"].tolist() == ["x", "", "y"]
+    np.testing.assert_array_equal(back.attributes["size"], [1, np.nan, 3])
+    assert back.network.nodes.tolist() == [2, 0, 3]
+    assert back.network.graph.labels == ["a", "b", "c", "d"]
+    assert (back.network.graph.matrix != found.network.graph.matrix).nnz == 0
+    assert Embedding.load(found.save(tmp_path / "map.npz", with_data=False)).network is None
+
+
+def test_a_damaged_network_is_refused(tmp_path):
+    found = embed_graph(four_places())
+    found.save(tmp_path / "map.npz")
+    arrays = dict(np.load(tmp_path / "map.npz"))
+    for name, wrong in [
+        ("network_nodes", np.array([0, 1, 2, 9])),
+        ("network_indices", np.array([7] * len(arrays["network_indices"]))),
+        ("network_indptr", arrays["network_indptr"][::-1].copy()),
+        ("network_lengths", -arrays["network_lengths"]),
+        ("network_lengths", arrays["network_lengths"][:-1]),
+    ]:
+        np.savez(tmp_path / "bad.npz", **{**arrays, name: wrong})
+        with pytest.raises(InputError, match="network"):
+            Embedding.load(tmp_path / "bad.npz")
+
+
+def four_places():
+    """Arcs of four places, each reached from each."""
+    return [
+        ("a", "b", 1.0),
+        ("b", "c", 2.0),
+        ("c", "d", 1.5),
+        ("d", "a", 3.0),
+        ("c", "a", 2.5),
+        ("b", "a", 1.0),
+    ]
+
+
+def test_new_points_have_no_attributes(tmp_path):
+    found = embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]]).with_attributes(
+        {"n": [1, 2, 3], "kind": list("xyz")}
+    )
+    larger = found.with_points(to_fitted=[[2, 2, 3]])
+    np.testing.assert_array_equal(larger.attributes["n"], [1, 2, 3, np.nan])
+    assert larger.attributes["kind"].tolist() == ["x", "y", "z", ""]

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import check_arguments, check_words
-from finsler._io import load_archive, save_archive
+from finsler.data.attributes import columns_of, lengthened
 from finsler.data.frames import labeled, made_frame
-from finsler.data.labels import LabelIndex, check_columns, plain_label, point_labels, saved_label
+from finsler.data.labels import LabelIndex, check_columns, plain_label, point_labels
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
-from finsler.errors import InputError, one_line
-from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
+from finsler.errors import InputError
+from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.scaling import ScaledFacts
+from finsler.map_file import PLAIN, load_map, save_map
 from finsler.solvers.scaled_map import ScaledMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from finsler.graphs.network import Network
     from finsler.solvers.placement import Placement
     from finsler.solvers.solution import Solution
     from finsler.solvers.swirl.choice import SwirlChoice
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.floating[Any]]
 
 # What a map takes over from its solver as it is.
-PLAIN = ("stress", "normalized_stress", "n_iter", "status", "message", "alpha_source", "n_starts", "n_same")
 FROM_SOLUTION = ("coordinates", "drift", "swirl", "geodesic", "swirl_choice", "scaled", *PLAIN)
-WITH_DATA = 1000  # maps of up to this many points are saved with their data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +88,10 @@ class Embedding(ScaledMap):
         Of the last k points, which were placed later: root of the stress of each over the squares of its dissimilarities.
     data_dropped : bool
         Whether the data were left out of the file from which the map was loaded.
+    attributes : dict of ndarray of shape (n,)
+        What else is known of the points, by name: numbers or words. Pictures and pages can be colored by them.
+    network : Network or None
+        The digraph whose shortest paths were mapped, and the node of each point.
 
     Examples
     --------
@@ -121,6 +124,8 @@ class Embedding(ScaledMap):
     swirl_choice: SwirlChoice | None = None
     n_starts: int = 1
     n_same: int = 1
+    attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
+    network: Network | None = None
 
     @classmethod
     def from_solution(
@@ -227,6 +232,8 @@ class Embedding(ScaledMap):
             data=None,
             shown=self.asymmetry_shown(),
             misfit=np.concatenate([np.empty(0) if self.misfit is None else self.misfit, placed.misfit]),
+            attributes={name: lengthened(values, k) for name, values in self.attributes.items()},
+            network=None,
         )
 
     def _placed(self, to_fitted: Any, from_fitted: Any, n_jobs: int | None) -> Placement:
@@ -239,6 +246,24 @@ class Embedding(ScaledMap):
             self.coordinates, **self.metric, to_fitted=self.as_disparities(to_fitted),
             from_fitted=self.as_disparities(from_fitted), n_jobs=n_jobs,
         )  # fmt: skip
+
+    def with_attributes(self, columns: Any) -> Embedding:
+        """The map with more known about its points: a dict of sequences, or a data frame; columns of the same name are new.
+
+        Parameters
+        ----------
+        columns : dict of sequences or data frame
+            One value per point, in the order of the map; rows of a data frame are found by the labels of the map.
+
+        Examples
+        --------
+        >>> import finsler
+        >>> towns = finsler.embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
+        >>> list(towns.with_attributes({"people": [120, 80, 45]}).attributes)
+        ['people']
+        """
+        more = columns_of(columns, self.labels, self.n_points, "columns")
+        return replace(self, attributes={**self.attributes, **more})
 
     def align(self, like: Embedding) -> Embedding:
         """The map, moved to lie over another one of the same points: turned about its height, mirrored, shifted.
@@ -363,88 +388,15 @@ class Embedding(ScaledMap):
         path : path-like
             Where to; an existing file is replaced once the new one is complete.
         with_data : bool, optional
-            Whether to keep the dissimilarities in the file. By default up to 1,000 points; beyond, a warning says that they
-            are left out. How much of the asymmetry the map shows is kept in any case. Labels must be strings, numbers,
-            booleans or None.
+            Whether to keep the dissimilarities in the file, and the digraph behind the map. By default up to 1,000 points
+            and a million arcs; beyond, a warning says that the data are left out. How much of the asymmetry the map shows
+            is kept in any case. Labels must be strings, numbers, booleans or None.
         """
         check_arguments(Embedding.save, locals())
-        arrays = {name: getattr(self, name) for name in ("coordinates", "drift", "stress_per_point")}
-        for name in ("misfit", "swirl"):
-            if getattr(self, name) is not None:
-                arrays[name] = getattr(self, name)
-        keep = self.n_points <= WITH_DATA if with_data is None else with_data
-        if keep and self.data is not None:
-            arrays["data_matrix"] = self.data.matrix
-            if self.data.weights is not None:
-                arrays["data_weights"] = self.data.weights
-        facts, shown = self.provenance.to_dict(), self.asymmetry_shown()
-        written = save_archive(
-            path,
-            "embedding",
-            arrays,
-            {
-                **{name: getattr(self, name) for name in PLAIN},
-                "labels": None if self.labels is None else [saved_label(label) for label in self.labels],
-                "provenance": {**facts, "left_out": [str(label) for label in self.provenance.left_out]},
-                "shown": None if shown is None else shown._asdict(),
-                "held_out": None if self.held_out is None else self.held_out.to_dict(),
-                "scaled": None if self.scaled is None else self.scaled.to_dict(),
-                "data_dropped": self.data_dropped or (self.data is not None and not keep),
-                "geodesic": self.geodesic,
-                "swirl_choice": None if self.swirl_choice is None else asdict(self.swirl_choice),
-            },
-        )
-        if self.data is not None and not keep and with_data is None:
-            said = f"The data of {self.n_points:,} points are not in {str(path)!r}. with_data=True (--keep-data) keeps them;"
-            said += " with_data=False (--no-keep-data) leaves them out without a word."
-            warnings.warn(said, UserWarning, stacklevel=2)
-        return written
+        return save_map(self, path, with_data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
         """Read a map that :meth:`save` wrote. What it holds is checked as an input is."""
-        from finsler.solvers.swirl.choice import SwirlChoice
-
         check_arguments(Embedding.load, locals())
-        saved = load_archive(path, "embedding")
-        coordinates = saved.array("coordinates", None, None)
-        n, m = coordinates.shape
-        swirl = saved.array("swirl", m, m) if "swirl" in saved.arrays else None
-        drift = saved.array("drift", m, least=0 if swirl is None else None)
-        sound = (not drift[:-1].any() and drift[-1:] < 1) if swirl is None else not (swirl + swirl.T).any()
-        if not n or not m or not sound:
-            raise saved.wrong("drift", f"is {drift.tolist()} for {n} points in {m} dimensions")
-        labels = saved.labels(n)
-        try:
-            facts = Provenance.from_dict(saved.record.get("provenance", {}))
-            shown, held_out = saved.record.get("shown"), saved.record.get("held_out")
-            shown = None if shown is None else from_saved(AsymmetryShown, shown)
-            held_out = None if held_out is None else SampledScores.from_dict(held_out)
-            choice = SwirlChoice.from_dict(saved.record.get("swirl_choice"))
-            scaled = ScaledFacts.from_dict(saved.record.get("scaled"))
-        except (TypeError, KeyError, AttributeError) as error:
-            raise saved.wrong(
-                "provenance or score", f"is not what it was ({one_line(str(error))[:80]})"
-            ) from error
-        misfit = saved.array("misfit", None, least=0) if "misfit" in saved.arrays else None
-        if misfit is not None and len(misfit) > n:
-            raise saved.wrong("misfit", f"has {len(misfit)} entries for {n} points")
-        stress, share = (saved.value(name, float, type(None)) for name in ("stress", "normalized_stress"))
-        if (stress is None) != (share is None) or min(stress or 0.0, share or 0.0) < 0:
-            raise saved.wrong("stress", f"is {stress}, and normalized {share}")
-        source: Any = saved.value("alpha_source", str)
-        if source not in get_args(AlphaSource):
-            raise saved.wrong("alpha_source", f"is {source!r}")
-        n_starts, n_same = saved.value("n_starts", int), saved.value("n_same", int)
-        if not 1 <= n_same <= n_starts:
-            raise saved.wrong("n_same", f"is {n_same} of {n_starts} starts")
-        kept = saved.pairs(n)
-        return cls(
-            coordinates, drift, labels,
-            stress=stress, normalized_stress=share,
-            stress_per_point=saved.array("stress_per_point", n, nan=True),
-            n_iter=saved.value("n_iter", int), status=saved.value("status", str), message=saved.value("message", str),
-            data=None if kept is None else Dissimilarities(*kept, labels, facts), provenance=facts, alpha_source=source,
-            shown=shown, held_out=held_out, misfit=misfit, data_dropped=saved.value("data_dropped", bool), swirl=swirl,
-            geodesic=saved.value("geodesic", bool), swirl_choice=choice, scaled=scaled, n_starts=n_starts, n_same=n_same,
-        )  # fmt: skip
+        return load_map(cls, path)

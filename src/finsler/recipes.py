@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from finsler._arguments import check_arguments
+from finsler.data.attributes import Columns, kept_columns
 from finsler.data.frames import labeled
 from finsler.data.labels import frame_labels
 from finsler.data.located import given_points
@@ -24,8 +25,9 @@ from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
-from finsler.graphs.digraph import as_digraph
+from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.distances import DENSE_NODES, graph_distances
+from finsler.graphs.network import Network
 from finsler.graphs.pivots import N_PIVOTS, pivot_graph
 from finsler.solvers.backends.memmap import is_dask_array
 from finsler.solvers.options import MapOptions, MatrixOptions, SparseOptions, check_names, scaling_of
@@ -120,11 +122,12 @@ def embed_matrix(
         # These may be larger than memory: the estimator finds out, and solves them where they are.
         return _relabeled(mds.fit(D, weights=weights).result_, labels)
     values: Any = D
-    facts = Provenance(kind="matrix")
+    facts, about = Provenance(kind="matrix"), Columns()
     if path is not None:
         chosen: dict[str, Any] = {"sheet": sheet, "variable": variable, "orientation": orientation}
         table = read_table(path, kind="matrix", encoding=encoding, **chosen)
         values, labels, facts = table.values, table.labels if labels is None else labels, table.provenance
+        about = table.attributes
     elif turned:
         labels = frame_labels(labeled(D), "D") if labels is None else labels
         values, facts = as_float_array(labeled(D), "D").T, facts.having(remarks=[TURNED])
@@ -135,7 +138,8 @@ def embed_matrix(
     )
     if data is not values:  # else they say themselves where they come from
         data = with_facts(data, facts)
-    return mds.fit(placeable(data, unreachable)).result_
+    kept = placeable(data, unreachable)
+    return replace(mds.fit(kept).result_, attributes=kept_columns(about, data.labels, kept.labels))
 
 
 def embed_pairs(
@@ -301,9 +305,10 @@ def embed_graph(
         measured = pivot_graph(found, N_PIVOTS if n_pivots is None else n_pivots, **measure, **plan.running)
         solution, scores = map_graph(measured, plan)
         facts = measured.provenance.having(chosen=method == "auto")
-        return Embedding.from_solution(
+        mapped = Embedding.from_solution(
             solution, labels=measured.graph.labels, provenance=facts, held_out=scores
         )
+        return _with_network(mapped, Network.whole(measured.graph))
     shared = {name: given[name] for name in ("n_jobs", "verbose") if name in given}
     data = graph_distances(found, nodes=nodes, weighting=weighting, **measure, **shared)
     facts = data.provenance.having(method="dense")
@@ -311,7 +316,14 @@ def embed_graph(
         facts = facts.having(
             remarks=(*facts.remarks, "All pairs of nodes count; n_pivots is for sparse maps.")
         )
-    return FinslerMDS(n_components, alpha=alpha, **given).fit(replace(data, provenance=facts)).result_
+    mapped = FinslerMDS(n_components, alpha=alpha, **given).fit(replace(data, provenance=facts)).result_
+    names = range(mapped.n_points) if mapped.labels is None else mapped.labels
+    return _with_network(mapped, Network(found, found.index.positions(names)))
+
+
+def _with_network(mapped: Embedding, network: Network) -> Embedding:
+    """The map with the digraph behind it, and what that knows of its points."""
+    return replace(mapped, network=network, attributes={**mapped.attributes, **network.attributes})
 
 
 def _choose_method(method: str, n_nodes: int, nodes: Any, n_pivots: Any, options: GraphOptions) -> str:
@@ -396,15 +408,20 @@ def embed_points(
     check_arguments(embed_points, locals(), besides=("points", "drift", "current"))
     given = given_points(points, drift, current, metric, labels, speed, coordinates)
     labels = given.labels
-    rows = (
-        hasattr(given.points, "__len__") and getattr(given.points, "ndim", 1) > 0
-    )  # else FinslerIsomap refuses it
-    if labels is not None and rows and len(labels) != (n := len(given.points)):
+    rows = hasattr(given.points, "__len__") and getattr(given.points, "ndim", 1) > 0
+    n = len(given.points) if rows else 2  # what has no rows FinslerIsomap refuses
+    if n < 2:
+        raise InputError(f"must hold at least two points, found {n}.", argument="points")
+    if labels is not None and rows and len(labels) != n:
         raise InputError(f"labels must have one entry per point: {n} points, {len(labels)} labels.")
     isomap = FinslerIsomap(n_components, alpha=alpha, **options)
     isomap.fit(given.points, drift=given.drift, current=given.current, metric=metric, weights=weights)
-    result = _relabeled(isomap.result_, None if labels is None else [labels[i] for i in isomap.kept_])
-    return replace(result, provenance=result.provenance.having(**given.facts)) if given.facts else result
+    kept = isomap.kept_
+    result = _relabeled(isomap.result_, None if labels is None else [labels[i] for i in kept])
+    about = {name: values[kept] for name, values in given.attributes.items()}
+    behind = Digraph(isomap.neighbors_graph_, result.labels, result.provenance, about)
+    result = replace(result, provenance=result.provenance.having(**given.facts))
+    return _with_network(result, Network.whole(behind))
 
 
 def _relabeled(found: Embedding, labels: Sequence[Any] | None) -> Embedding:

@@ -49,8 +49,8 @@ def test_a_page_with_attributes(tmp_path, monkeypatch):
     explorer = pytest.importorskip("finsler.plotting.explorer")
     seen = {}
 
-    def explore(embedding, path, *, attributes=None, color=None, title=None):
-        seen.update(attributes, color=color, title=title, n=embedding.n_points)
+    def explore(embedding, path, *, color=None, title=None):
+        seen.update(embedding.attributes, color=color, title=title, n=embedding.n_points)
         Path(path).write_text("<html>")
 
     monkeypatch.setattr(explorer, "explore", explore)
@@ -239,15 +239,12 @@ def test_points_in_two_pieces_keep_labels_and_attributes(sea, monkeypatch):
     file.write_text("\n".join([lines[0], *far, *lines[1:]]))
     line = mistake("embed", file, "--n-neighbors", "2", "--json")
     assert "unreachable='largest'" in line
-    seen = {}
-    monkeypatch.setattr(
-        cli_output, "_draw", lambda e, path, attributes, color, title: seen.update(attributes, e=e)
-    )
     options = ["--n-neighbors", "2", "--unreachable", "largest", "--color", "depth"]
-    done("embed", file, *options, "--out", file.with_suffix(".png"))
-    labels = seen["e"].labels
+    done("embed", file, *options, "--out", file.with_suffix(".npz"))
+    found = Embedding.load(file.with_suffix(".npz"))
+    labels = found.labels
     assert 3 < len(labels) < 60
-    assert seen["depth"].tolist() == [int(label[1:]) % 3 for label in labels]
+    assert found.attributes["depth"].tolist() == [int(label[1:]) % 3 for label in labels]
     assert "'raise' or 'largest'" in mistake("embed", file, "--unreachable", "mask", "--json")
 
 
@@ -317,7 +314,7 @@ def test_a_tour(tmp_path, real):
         ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "source, target: which columns"),
         ("a,b\nc,d\n", "unreachable='largest'"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
-        ("x,y,u,v\n0,0,0,0\n", "10 needs more points"),
+        ("x,y,u,v\n0,0,0,0\n", "two points"),
         ("source,target,length\na,b,-1\nb,a,2\n", "weight=None"),
         ("0,1\n1,0\n".replace("1", "1e200"), "rescale to ordinary magnitudes"),
     ],

@@ -42,7 +42,7 @@ def test_one_output_that_fails_does_not_take_the_others_along(small, monkeypatch
     def full(*_):
         raise OSError(28, "No space left on device", "map.png")
 
-    monkeypatch.setattr(cli_output, "_draw", full)
+    monkeypatch.setattr(cli_output, "draw", full)
     line = mistake("embed", small, "--out", "map.png", "--out", "map.npz", "--out", "map.csv")
     assert line == "map.png: No space left on device."
     assert Path("map.npz").exists()
@@ -70,7 +70,9 @@ def test_labels_that_utf8_or_xml_cannot_say_are_written_everywhere(suffix, tmp_p
     path = tmp_path / f"map.{suffix}"
     words = np.array(ODD, dtype=object)
     target = cli_output.Target(path, path.suffix)
-    cli_output.write([target], embedding, attributes={ODD[0]: words}, color=ODD[0], title=ODD[1], quiet=True)
+    cli_output.write(
+        [target], embedding.with_attributes({ODD[0]: words}), color=ODD[0], title=ODD[1], quiet=True
+    )
     if suffix == "npz":
         assert finsler.Embedding.load(path).labels == ODD
     elif suffix == "svg":

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from finsler import FinslerIsomap, FinslerMDS, embed_graph, embed_matrix, embed_pairs, embed_points
+from finsler.data.attributes import in_order
 from finsler.data.frames import labeled, made_frame
 from finsler.data.similarities import dissimilarities_from
 from finsler.datasets import load_flight_hours
 from finsler.errors import InputError
 from finsler.graphs.digraph import as_digraph
-from finsler.plotting import colors
 from finsler.rectangular import embed_rectangular
 
 pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -176,11 +176,11 @@ def test_rows_and_columns_of_a_rectangular_table_keep_their_names(package):
 @pytest.mark.parametrize("package", ["polars", "lazy", "pyarrow"])
 def test_attributes_are_found_by_their_labels(package):
     frame = long(package, {"area": [3, 1, 2], "name": ["c", "a", "b"], "kind": ["hill", "lake", "town"]})
-    found = colors.in_order(frame, ["a", "b", "c"], "attributes")
+    found = in_order(frame, ["a", "b", "c"], "attributes")
     assert found == {"area": [1, 2, 3], "kind": ["lake", "town", "hill"]}
-    assert colors.in_order(frame, None, "attributes")["area"] == [3, 1, 2]
+    assert in_order(frame, None, "attributes")["area"] == [3, 1, 2]
     with pytest.raises(InputError, match="attributes has no row for 'd'"):
-        colors.in_order(frame, ["a", "d"], "attributes")
+        in_order(frame, ["a", "d"], "attributes")
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])

@@ -133,7 +133,7 @@ def demo(
         say(result.summary())
     about = {"longitude": flights.longitude, "latitude": flights.latitude, "city": np.array(flights.cities)}
     targets = output.plan([str(path) for path in outs], force=True)
-    output.write(targets, result, attributes=about, color="longitude", title=TITLE, quiet=True)
+    output.write(targets, result.with_attributes(about), color="longitude", title=TITLE, quiet=True)
     if len(suffixes) < 4:
         say("Pictures and pages need more: pip install 'finsler[plot]'")
     if not quiet:

@@ -112,14 +112,12 @@ def embed(
     options = opt.given(context)
     table = inputs.read(options)
     about = inputs.attributes_of(table, options)
-    output.check_color(color, about)
+    output.check_color(color, [*about, *table.columns])
     result = inputs.find_map(table, options)
     result = result if other is None else result.align(other)
+    result = result.with_attributes(inputs.on_map(about, table, result))
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
-    about = inputs.on_map(about, table, result)
-    output.write(
-        targets, result, attributes=about, color=color, title=title, quiet=quiet, keep_data=keep_data
-    )
+    output.write(targets, result, color=color, title=title, quiet=quiet, keep_data=keep_data)
     if json:
         output.print_json(_record(table, result, targets))
     output.end_as(result.status)

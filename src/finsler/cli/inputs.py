@@ -160,6 +160,9 @@ def find_map(table: Table, options: Options) -> Embedding:
         if table.kind == "points":  # sheets hardly determine alpha
             usual = signature(embed_points).parameters
             solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
+            if not {"weights", "weighting"} & {*options}:
+                given = chosen(options, "n_neighbors", "unreachable", "speed", "coordinates")
+                return embed_points(table, **given, **solving)
         if isinstance(table.values, np.memmap) and not (
             {"weights", "weighting", "unreachable", *COUNTS} & {*options} - {"missing"}
         ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -109,8 +109,7 @@ def place(
     groups = np.array(["map"] * n + ["new"] * len(new))
     output.write(
         targets,
-        whole,
-        attributes={"placed": groups},
+        whole.with_attributes({"placed": groups}),
         color="placed",
         title=title,
         placed=len(new),
@@ -141,8 +140,8 @@ def plot(
 
     targets = output.plan(out, force=force, inputs=[map_file, attributes])
     embedding = Embedding.load(map_file)
-    about: dict[str, Any] = {}
     if attributes is not None:
         about = read_attributes(attributes, embedding.labels, embedding.n_points, encoding=encoding)
-    output.check_color(color, about)
-    output.write(targets, embedding, attributes=about, color=color, title=title, quiet=quiet)
+        embedding = embedding.with_attributes(about)
+    output.check_color(color, embedding.attributes)
+    output.write(targets, embedding, color=color, title=title, quiet=quiet)

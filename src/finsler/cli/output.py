@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -97,7 +97,6 @@ def write(
     targets: Sequence[Target],
     embedding: Embedding,
     *,
-    attributes: dict[str, NDArray[Any]] | None = None,
     color: str | None = None,
     title: str | None = None,
     placed: int = 0,
@@ -119,9 +118,9 @@ def write(
             elif suffix == ".html":
                 from finsler.plotting.explorer import explore
 
-                explore(embedding, path, attributes=attributes or None, color=color, title=title)
+                explore(embedding, path, color=color, title=title)
             else:
-                _draw(embedding, path, attributes or {}, color, title)
+                draw(path, lambda: embedding.plot(title=title, color=color).figure)
             written += [] if path is None else [str(path)]
         except MENDABLE as error:
             if failure is not None:
@@ -148,18 +147,11 @@ def end_as(status: str) -> None:
         raise typer.Exit(130)
 
 
-def check_color(color: str | None, attributes: Mapping[str, Any]) -> None:
-    """Refuse a color that is no attribute."""
-    if color is not None and color not in attributes:
-        there = f"there are {', '.join(attributes)}" if attributes else "there are none; see --attributes"
+def check_color(color: str | None, names: Iterable[str]) -> None:
+    """Refuse a color that is no attribute, before anything is computed."""
+    if color is not None and color not in {*names, "height", "share of the stress"}:
+        there = f"there are {', '.join(names)}" if names else "there are none; see --attributes"
         raise InputError(f"{color!r} is not an attribute of the points; {there}.", argument="color")
-
-
-def _draw(
-    embedding: Embedding, path: Path, attributes: dict[str, Any], color: str | None, title: str | None
-) -> None:
-    options = {} if color is None else {"color": attributes[color], "color_label": color}
-    draw(path, lambda: embedding.plot(title=title, **options).figure)
 
 
 def draw(path: Path, make: Callable[[], Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler.data.attributes import Columns
 from finsler.data.columns import degree_columns
 from finsler.data.fields import as_points
 from finsler.data.frames import labeled
@@ -137,6 +138,9 @@ class Given(NamedTuple):
     current: Any
     labels: Sequence[Any] | None
     facts: dict[str, Any]
+    attributes: (
+        Columns  #: Where the points are, by the names of the coordinates, and what else is known of them.
+    )
 
 
 def given_points(
@@ -156,8 +160,9 @@ def given_points(
         points = labeled(points)
         own = getattr(points, "columns", None)
         names = [] if own is None else [str(name) for name in own]
+    about = _coordinates(points, names, coordinates) | ({} if table is None else table.attributes)
     if speed is None and coordinates == "auto" and degree_columns(names) is None:
-        return Given(points, drift, current, labels, facts)
+        return Given(points, drift, current, labels, facts, about)
     asked = "coordinates" if speed is None else "speed"
     if metric is not None or callable(current) or callable(drift):
         raise InputError("goes with vectors at the points.", argument=asked)
@@ -171,4 +176,15 @@ def given_points(
     found = located(X, vectors, names=names, speed=speed, coordinates=coordinates)
     if found.remarks:
         facts["remarks"] = found.remarks
-    return Given(found.points, drift, found.vectors, labels, facts)
+    return Given(found.points, drift, found.vectors, labels, facts, about)
+
+
+def _coordinates(points: Any, names: Sequence[str], coordinates: str) -> Columns:
+    """Coordinates as columns about the points, if they are places: named, or of up to three dimensions."""
+    values = np.asarray(points)
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        return {}  # whoever takes the points says what is wrong with them
+    d = values.shape[1]
+    if len(names) != d:
+        names = ("lon", "lat") if coordinates == "sphere" and d == 2 else ("x", "y", "z")[:d]
+    return {name: values[:, k] for k, name in enumerate(names)} if len(names) == d <= 3 else {}

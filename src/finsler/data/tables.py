@@ -416,6 +416,8 @@ def _points(text: Cells) -> Table:
 
 def point_table(points: Any) -> Table | None:
     """Points with their vectors from a file, or from a data frame whose columns name the vectors; None for others."""
+    if isinstance(points, Table):
+        return points
     if isinstance(points, str | os.PathLike):
         return read_table(points, "points")
     frame = narwhals_frame(points)

@@ -33,6 +33,7 @@ class Arcs(NamedTuple):
     source: str = ""  # name of the file, or kind of the object
     n_comments: int = 0  # rows of a text that look like comments, skipped
     n_graphs_skipped: int = 0  # further and nested graphs of a file
+    about: dict[str, np.ndarray] | None = None  # attributes of the nodes, in their order
 
 
 def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:

@@ -72,6 +72,8 @@ class Digraph:
     provenance : Provenance
         Where the arcs and their lengths come from; self-loops that were dropped, repeated arcs that were merged, and
         the nodes that `subgraph` and `largest_component` left out.
+    attributes : dict of ndarray of shape (N,)
+        What else is known of the nodes, by name: numbers or words.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Digraph:
     matrix: Any
     labels: list[Any] | None = None
     provenance: Provenance = field(default_factory=lambda: Provenance(kind="edges"))
+    attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_matrix(self.matrix, self.labels)
@@ -178,7 +181,8 @@ class Digraph:
         matrix.sort_indices()
         names = self.nodes
         facts = self.provenance.having(left_out=[names[i] for i in np.flatnonzero(absent).tolist()])
-        return Digraph(matrix, _unless_range([names[i] for i in kept.tolist()]), facts)
+        about = {name: values[kept] for name, values in self.attributes.items()}
+        return Digraph(matrix, _unless_range([names[i] for i in kept.tolist()]), facts, about)
 
 
 def largest_component(graph: Digraph, connection: str = "strong") -> Digraph:
@@ -272,7 +276,8 @@ def as_digraph(
         return graph
     digraph = assemble(_arcs_of(graph, weight, labels, kind, source, target), directed, duplicates)
     if isinstance(graph, Digraph):
-        return replace(digraph, provenance=_facts_of_both(graph.provenance, digraph.provenance))
+        facts = _facts_of_both(graph.provenance, digraph.provenance)
+        return replace(digraph, provenance=facts, attributes=graph.attributes)
     return digraph
 
 
@@ -375,7 +380,7 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         n_comments=arcs.n_comments,
         n_graphs_skipped=arcs.n_graphs_skipped,
     )
-    return Digraph(matrix, labels, facts)
+    return Digraph(matrix, labels, facts, arcs.about or {})
 
 
 def require_nodes(n_nodes: int) -> None:

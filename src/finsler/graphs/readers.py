@@ -115,7 +115,7 @@ def table_arcs(table: Table, weight: Any, labels: Iterable[Hashable] | None) -> 
     """Arcs of a table of edges, or of a file that holds a graph, whose attribute `weight` holds the lengths."""
     if isinstance(content := table.content, AttributedGraph):
         arcs = attribute_arcs(content.nodes, content.edges, content.directed, weight, labels)
-        return arcs._replace(source=table.name, n_graphs_skipped=content.n_skipped)
+        return arcs._replace(source=table.name, n_graphs_skipped=content.n_skipped, about=table.attributes)
     if content is not None:
         arcs_of: Any = _array_arcs if isinstance(content, dict) else matrix_arcs
         return arcs_of(content, weight, labels)._replace(source=table.name)

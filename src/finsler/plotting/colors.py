@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler.data.columns import label_column
-from finsler.data.frames import narwhals_frame
-from finsler.data.labels import LabelIndex
+from finsler.data.attributes import is_missing
 from finsler.errors import InputError, shown
 
 # Vermilion and blue, which color-blind people tell apart: the costly and the cheap way, on every picture.
@@ -90,61 +88,23 @@ def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
     return _few_groups(np.array([-1 if word is None else place[word] for word in words]), names)
 
 
-def in_order(values: Any, labels: Sequence[Any] | None, argument: str) -> Any:
-    """Give the rows of a table in the order of the labels, if it holds them; anything else as it comes.
-
-    A pandas object holds them in its index, other frames in a column label, name or id, else in the first one.
-    """
-    if not hasattr(values, "iloc") and (frame := narwhals_frame(values)) is not None:
-        return _columns_in_order(frame, labels, argument)
-    if not hasattr(values, "index") or not hasattr(values, "iloc") or labels is None:
-        return values
-    index = list(values.index)
-    rows = LabelIndex(index, len(index), "row")
-    found = [rows.find(label) for label in labels]
-    if None in found and index == list(range(len(labels))):
-        return values
-    if None in found or len(index) != len(labels):
-        absent = next((repr(label) for label, row in zip(labels, found, strict=True) if row is None), None)
-        raise InputError(
-            f"{argument} has {f'no row for {absent}' if absent else f'{len(index)} rows for {len(labels)} points'}: its "
-            "index must hold the labels of the map once each. Use reset_index(drop=True) if the rows are in its order.",
-            argument=argument,
-        )
-    return values.iloc[found]
-
-
-def _columns_in_order(frame: Any, labels: Sequence[Any] | None, argument: str) -> dict[str, list[Any]]:
-    key = label_column(frame.columns)
-    columns = {name: frame[name].to_list() for name in frame.columns}
-    names = columns[key]
-    rows = LabelIndex(names, len(names), "row")
-    found = [None if labels is None else rows.find(label) for label in labels or ()]
-    if labels is None or all(row is None for row in found):  # no column of labels: as they come
-        return columns
-    if None in found:
-        absent = next(label for label, row in zip(labels, found, strict=True) if row is None)
-        raise InputError(f"{argument} has no row for {absent!r} in its column {key!r}.", argument=argument)
-    return {
-        name: [column[row] for row in found if row is not None]
-        for name, column in columns.items()
-        if name != key
-    }
-
-
-def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT, and pandas' NA, which is the one that cannot even say that it differs from itself."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"
-
-
 def colormap() -> Any:
     """Scale of the numbers, for matplotlib."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("finsler", SCALE)
+
+
+def column_of(embedding: Any, name: str) -> Any:
+    """What points of a map are colored by, given by name: height, share of the stress, or an attribute."""
+    known = {"height": embedding.height} if embedding.has_height else {}
+    known |= {"share of the stress": embedding.stress_per_point, **embedding.attributes}
+    if name not in known:
+        raise InputError(
+            f"{name!r} is not an attribute of the points; there are {', '.join(map(str, known))}.",
+            argument="color",
+        )
+    return known[name]
 
 
 def known_colormap(cmap: Any) -> Any:

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from finsler._arguments import check_arguments, check_words
 from finsler._io import utf8, write_atomically
+from finsler.data.attributes import columns_of, in_order, is_missing
 from finsler.data.provenance import count
-from finsler.errors import InputError, InputTypeError, MissingExtraError
+from finsler.errors import InputError, MissingExtraError
 from finsler.geometry.randers import randers_distance_blocks
 from finsler.plotting import colors
 from finsler.plotting.swirl import record as turn_record
@@ -62,8 +63,9 @@ def explore(
     path : path-like
         Where to; an existing file is replaced once the new one is complete.
     attributes : dict of sequences or data frame, optional
-        More about the points, to show and to color by: numbers on a scale, words as groups. One value per point, in
-        the order of the map; rows of a DataFrame are found by the map's labels if its index holds them.
+        More about the points than the map's own attributes, to show and to color by: numbers on a scale, words as
+        groups. One value per point, in the order of the map; rows of a DataFrame are found by the map's labels if its
+        index holds them.
     color : str or array-like of shape (n,), optional
         What the page is colored by when it opens: the name of an attribute, or values as for a picture,
         which then become one more attribute; the height by default. The colors are those of the pictures.
@@ -188,22 +190,13 @@ def _columns(embedding: Embedding, attributes: Any, color: Any) -> tuple[list[Co
     given: dict[str, Any] = {"height": embedding.height} if embedding.has_height else {}
     given["share of the stress"] = embedding.stress_per_point
     columns = [Column(name, list(values), colors.coloring(values, n)) for name, values in given.items()]
-    if attributes is not None:
-        kind = type(attributes).__name__
-        attributes = colors.in_order(attributes, embedding.labels, "attributes")
-        if not hasattr(attributes, "items"):
-            raise InputTypeError(f"attributes must be a dict of sequences or a data frame, got {kind}.")
-        for name, column in attributes.items():
-            values = check_words(f"attributes[{name!r}]", column)
-            if len(values) != n:
-                raise InputError(
-                    f"attributes[{name!r}] has {len(values)} values for {n} points; give one each."
-                )
-            columns.append(Column(str(name), values, colors.coloring(values, n, f"attributes[{name!r}]")))
+    more = {} if attributes is None else columns_of(attributes, embedding.labels, n)
+    for own, column in {**embedding.attributes, **more}.items():
+        columns.append(Column(own, column.tolist(), colors.coloring(column, n, f"attributes[{own!r}]")))
     if color is None:
         return columns, 0
     if not isinstance(color, str):
-        values = check_words("color", colors.in_order(color, embedding.labels, "color"))
+        values = check_words("color", in_order(color, embedding.labels, "color"))
         name = getattr(color, "name", None)
         columns.append(Column(str(name or "color"), values, colors.coloring(values, n)))
         return columns, len(columns) - 1
@@ -223,7 +216,7 @@ def _packed_column(column: Column, shown: NDArray[np.intp]) -> dict[str, Any]:
         finite = numbers[np.isfinite(numbers)]
         ends = [float(finite.min()), float(finite.max())] if len(finite) else None
         return {"name": column.name, "numbers": _packed(numbers[shown]), "ends": ends}
-    words = [None if colors.is_missing(column.values[i]) else str(column.values[i]) for i in shown]
+    words = [None if is_missing(column.values[i]) else str(column.values[i]) for i in shown]
     codes = np.asarray(column.colors.codes)[shown].tolist()
     return {"name": column.name, "words": words, "codes": codes, "groups": column.colors.groups}
 

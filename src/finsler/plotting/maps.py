@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from finsler._arguments import check_arguments, check_number, check_words
+from finsler.data.attributes import in_order
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, InputTypeError, check_count, printable, shown
 from finsler.plotting import canvas
@@ -20,7 +21,7 @@ from finsler.plotting.colors import (
     QUIET,
     Coloring,
     coloring,
-    in_order,
+    column_of,
     known_colormap,
 )
 from finsler.plotting.swirl import Turn, draw_ball, draw_turn, rule, turn_key, turn_of, way
@@ -38,7 +39,7 @@ def plot_map(
     *,
     ax: Any = None,
     labels: bool | Sequence[Any] | None = None,
-    color: Sequence[Any] | ArrayLike | None = None,
+    color: str | Sequence[Any] | ArrayLike | None = None,
     color_label: str | None = None,
     cmap: Any = None,
     arcs: Any = None,
@@ -61,11 +62,12 @@ def plot_map(
         Write labels beside all points, or beside those that are named (by label or number); by default beside all if
         there are labels and at most 150 points. A label for which there is no room is left out, and a note says so;
         in a window, zooming in brings it back.
-    color : array-like of shape (n,), optional
-        What to color by; the height by default. Numbers are values and get a colorbar. Words and booleans are groups
-        and get a legend, of the eleven largest and "others" if there are more than twelve. Where it is None or not
-        finite, points are hollow. To color by groups that carry numbers, make them words: ``clusters.astype(str)``.
-        Values of a pandas Series whose index holds the map's labels are found by them. A page has the same colors.
+    color : str or array-like of shape (n,), optional
+        What to color by: the name of an attribute of the map, or values; the height by default. Numbers are values and get
+        a colorbar. Words and booleans are groups and get a legend, of the eleven largest and "others" if there are more
+        than twelve. Where it is None or not finite, points are hollow. To color by groups that carry numbers, make them
+        words: ``clusters.astype(str)``. Values of a pandas Series whose index holds the map's labels are found by them. A
+        page has the same colors.
     color_label : str, optional
         What the colors mean; by default the name of a Series.
     cmap : str or matplotlib Colormap, optional
@@ -96,6 +98,9 @@ def plot_map(
     """
     check_arguments(plot_map, locals(), besides=("labels",))
     size = check_number("size", size, 0.0, open_ends=True, optional=True)
+    if isinstance(color, str):
+        color_label = color if color_label is None else color_label
+        color = column_of(embedding, color)
     values: Any = None if color is None else in_order(color, embedding.labels, "color")
     if color is None:
         values = embedding.height if embedding.has_height else embedding.stress_per_point

@@ -1,0 +1,39 @@
+"""The digraph behind a map: whose shortest paths its distances are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from finsler.graphs.digraph import Digraph
+
+
+class Network(NamedTuple):
+    """A digraph and which of its nodes are the points of a map.
+
+    Examples
+    --------
+    >>> from finsler import embed_graph
+    >>> streets = [("a", "b", 1), ("b", "c", 1), ("c", "a", 2), ("c", "b", 1), ("b", "a", 1)]
+    >>> embed_graph(streets, nodes=["c", "a"]).network.nodes.tolist()
+    [2, 0]
+    """
+
+    graph: Digraph  #: Its arcs carry their lengths, its nodes their attributes.
+    nodes: NDArray[np.intp]  #: The node of each point of the map; there may be more nodes than points.
+
+    @classmethod
+    def whole(cls, graph: Digraph) -> Network:
+        """Network whose nodes are the points of the map, in the same order."""
+        return cls(graph, np.arange(graph.n_nodes))
+
+    @property
+    def attributes(self) -> dict[str, NDArray[Any]]:
+        """What is known of the points of the map."""
+        return {name: values[self.nodes] for name, values in self.graph.attributes.items()}
+
+    def among(self, points: NDArray[np.intp]) -> Network:
+        """Network of a map of some of the points, given by their places; the graph stays whole."""
+        return Network(self.graph, self.nodes[points])
