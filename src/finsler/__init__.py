@@ -15,6 +15,7 @@ __all__, __getattr__, __dir__ = exports(
         "estimators.isomap": ["FinslerIsomap"],
         "embedding": ["Embedding"],
         "recipes": ["embed_matrix", "embed_pairs", "embed_graph", "embed_points"],
+        "layouts": ["layout"],
         "rectangular": ["embed_rectangular"],
         "report": ["asymmetry_report"],
         "inference.asymmetry": ["asymmetry_test"],

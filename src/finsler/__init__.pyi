@@ -16,6 +16,7 @@ from finsler.inference.alignment import compare_maps as compare_maps
 from finsler.inference.asymmetry import asymmetry_test as asymmetry_test
 from finsler.inference.ellipses import confidence as confidence
 from finsler.inference.series import embed_series as embed_series
+from finsler.layouts import layout as layout
 from finsler.learn.digraph import DigraphEmbedding as DigraphEmbedding
 from finsler.learn.links import LinkPredictor as LinkPredictor
 from finsler.models.compare import compare_models as compare_models

@@ -19,6 +19,7 @@ from finsler.data.labels import LabelIndex, check_columns, plain_label, point_la
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError
+from finsler.exports.columns import point_columns
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.scaling import ScaledFacts
@@ -298,7 +299,7 @@ class Embedding(ScaledMap):
         return self._shown
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Coordinates as a data frame: columns ``x1``, ..., ``height``, and ``stress_share``.
+        """Coordinates as a data frame: columns ``x1``, ..., ``height``, ``stress_share``, and the attributes of the points.
 
         Parameters
         ----------
@@ -314,10 +315,40 @@ class Embedding(ScaledMap):
         ['label', 'x1', 'height', 'stress_share']
         """
         check_arguments(Embedding.to_frame, locals())
-        columns = {f"x{k + 1}": self.coordinates[:, k] for k in range(self.n_components - 1)}
-        columns["height" if self.has_height else f"x{self.n_components}"] = self.coordinates[:, -1]
-        columns["stress_share"] = self.stress_per_point
-        return made_frame(columns, backend, self.labels)
+        return made_frame(point_columns(self), backend, self.labels)
+
+    def to_networkx(self, G: Any = None, *, store_pos_as: str | None = None) -> Any:
+        """The map as a graph of networkx, whose nodes have ``x1``, ..., ``height``, ``stress_share`` and their attributes.
+
+        Parameters
+        ----------
+        G : networkx graph, optional
+            A copy of it is given, with these attributes for the nodes that are on the map. By default the digraph behind
+            the map, with the ``length`` of each arc; or the points alone, if there is none.
+        store_pos_as : str, optional
+            Name of an attribute for the whole position, an array, as layouts of networkx store it. Most files of graphs
+            cannot hold it.
+
+        Examples
+        --------
+        >>> import finsler
+        >>> town = finsler.embed_graph([("a", "b", 1.0), ("b", "c", 2.0), ("c", "a", 2.0)]).to_networkx()
+        >>> sorted(town.nodes["a"]), town.edges["a", "b"]
+        (['height', 'stress_share', 'x1'], {'length': 1.0})
+        """
+        from finsler.exports.network import to_networkx
+
+        check_arguments(Embedding.to_networkx, locals())
+        return to_networkx(self, G, store_pos_as)
+
+    def to_geopandas(self) -> Any:
+        """The map as a frame of geopandas: :meth:`to_frame` with a geometry, from the attributes ``lon`` and ``lat``.
+
+        ``frame.explore("height")`` or ``frame.plot("height")`` then shows the heights on a real map.
+        """
+        from finsler.exports.geography import to_geopandas
+
+        return to_geopandas(self)
 
     def summary(self, *, said: Sequence[str] = ()) -> str:
         """Describe the map in a few lines, without sentences that were `said` already."""

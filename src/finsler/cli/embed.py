@@ -21,6 +21,7 @@ EXAMPLES = opt.examples(
     "finsler embed trade.csv --kind pairs --similarity gravity --where year=2020 --out trade.html",
     "finsler embed web.csv --kind edges --method sparse --n-pivots 100 --out web.npz",
     "finsler embed morse.csv --diagonal ignore --scaling ordinal --out morse.png",
+    "finsler embed roads.graphml --out roads.gexf --out roads.geojson",
     "finsler embed times.csv --like map.npz --out again.html",
     "cat times.csv | finsler embed - --out - > coordinates.csv",
 )
@@ -113,6 +114,7 @@ def embed(
     table = inputs.read(options)
     about = inputs.attributes_of(table, options)
     output.check_color(color, [*about, *table.columns])
+    output.check_places(targets, inputs.with_coordinates(about, table))
     result = inputs.find_map(table, options)
     result = result if other is None else result.align(other)
     result = result.with_attributes(inputs.on_map(about, table, result))

@@ -187,6 +187,14 @@ def attributes_of(table: Table, options: Options) -> About:
     return {**table.attributes, **more}
 
 
+def with_coordinates(about: About, table: Table) -> About:
+    """About of the points of a table with their coordinates, if that is what it holds."""
+    if table.kind != "points":
+        return about
+    own = dict(zip(table.columns, np.asarray(table.values).T, strict=False))
+    return {**own, **about}
+
+
 def on_map(attributes: About, table: Table, embedding: Embedding) -> About:
     """About of those points of a table that are on its map."""
     points = _points(table)

@@ -105,7 +105,7 @@ def stdin_or(file: str | None) -> Any:
 
 
 _FILE = "The data; - reads CSV from stdin."
-_OUT = "Where to: .html .png .svg .pdf .csv .npz, or - (CSV to stdout). Repeatable."
+_OUT = "Where to: .html .png .svg .pdf .csv .npz, .gexf .graphml .json (networks), .geojson, or - (CSV). Repeatable."
 _KIND = "What it is; auto finds out, and says it on stderr."
 _SOURCE = "Column with the start of each pair or edge."
 _VALUE = "Column with the values of pairs; found by its name if not given."

@@ -19,6 +19,9 @@ import typer
 
 from finsler._io import utf8, write_atomically
 from finsler.errors import InputError, MissingExtraError, one_line
+from finsler.exports import WRITERS, write_export
+from finsler.exports.columns import map_columns, plain_values, point_columns
+from finsler.exports.geography import geographic_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
 
 
 PICTURES = (".png", ".svg", ".pdf")
-KNOWN = (".html", *PICTURES, ".csv", ".npz")
+NETWORKS = (".gexf", ".graphml", ".json")
+KNOWN = (".html", *PICTURES, ".csv", ".npz", *NETWORKS, ".geojson")
 # What each needs beside the base install; both come with the extra "plot".
 _NEEDS = {".html": "plotly", **dict.fromkeys(PICTURES, "matplotlib")}
 
@@ -119,6 +123,8 @@ def write(
                 from finsler.plotting.explorer import explore
 
                 explore(embedding, path, color=color, title=title)
+            elif suffix in WRITERS:
+                write_export(embedding, path)
             else:
                 draw(path, lambda: embedding.plot(title=title, color=color).figure)
             written += [] if path is None else [str(path)]
@@ -138,6 +144,12 @@ def say_map(embedding: Embedding, *, quiet: bool, said: Sequence[str]) -> None:
         say(embedding.summary(said=said))
     elif embedding.status not in ("converged", "closed_form"):
         say(f"finsler: warning: {one_line(embedding.message)}")
+
+
+def check_places(targets: Sequence[Target], names: Mapping[str, Any]) -> None:
+    """Refuse GeoJSON of points whose longitude and latitude are not known, before anything is computed."""
+    if any(suffix == ".geojson" for _, suffix in targets):
+        geographic_places(names)
 
 
 def end_as(status: str) -> None:
@@ -170,19 +182,21 @@ def draw(path: Path, make: Callable[[], Any]) -> None:
 
 
 def map_csv(embedding: Embedding, *, placed: int = 0) -> str:
-    """Give a map as CSV: label, x1, ..., height, stress_share; or only the last points, just placed, with their misfit.
+    """Give a map as CSV: label, x1, ..., height, stress_share, attributes; or the last points, just placed, with misfit.
 
     Numbers are in full, so that nothing is lost.
     """
     last, values = "stress_share", embedding.stress_per_point
     if placed and embedding.misfit is not None:
         last, values = "misfit", embedding.misfit[-placed:]
-    up = "height" if embedding.has_height else f"x{embedding.n_components}"
-    names = ["label", *(f"x{k + 1}" for k in range(embedding.n_components - 1)), up, last]
+    n, columns = len(values), (map_columns if placed else point_columns)(embedding)
+    columns = {last if name == "stress_share" else name: column[-n:] for name, column in columns.items()}
+    columns[last] = values
     labels = list(range(embedding.n_points)) if embedding.labels is None else embedding.labels
-    n = len(values)
-    rows = zip(labels[-n:], embedding.coordinates[-n:].tolist(), values.tolist(), strict=True)
-    return csv_text([names, *([label, *x, value] for label, x, value in rows)])
+    cells = [
+        ["" if value is None else value for value in plain_values(column)] for column in columns.values()
+    ]
+    return csv_text([["label", *columns], *zip(labels[-n:], *cells, strict=True)])
 
 
 def csv_text(rows: Sequence[Sequence[Any]]) -> str:

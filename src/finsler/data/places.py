@@ -27,6 +27,18 @@ class Places(NamedTuple):
         return np.isfinite(self.x) & np.isfinite(self.y)
 
 
+def is_degrees(crs: Any) -> bool:
+    """Whether a coordinate reference system, as graphs of OSMnx name theirs, is longitude and latitude.
+
+    Examples
+    --------
+    >>> is_degrees("epsg:4326"), is_degrees("EPSG:32633"), is_degrees(None)
+    (True, False, False)
+    """
+    word = str(crs).strip().lower().replace(" ", "")
+    return word.endswith(("epsg:4326", "epsg::4326", "crs84")) or word in ("4326", "wgs84")
+
+
 def places(attributes: Mapping[str, Any]) -> Places | None:
     """Columns lon and lat, or longitude and latitude, else x and y, if there are any and they are numbers.
 

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from finsler.data.attributes import as_column
 from finsler.data.columns import FLOWS, LENGTHS, canonical, choose_columns
 from finsler.data.frames import labeled, long_columns
 from finsler.data.labels import LabelIndex, point_labels
+from finsler.data.places import is_degrees
 from finsler.errors import InputError, InputTypeError, shown
 
 
@@ -39,7 +41,11 @@ class Arcs(NamedTuple):
 def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs from a networkx graph."""
     edges = [*iter(graph.edges(data=True))]  # list() would count them first
-    return attribute_arcs(list(graph), edges, graph.is_directed(), weight, labels)
+    arcs = attribute_arcs(list(graph), edges, graph.is_directed(), weight, labels)
+    about = [data for _, data in graph.nodes(data=True)]
+    titles = dict.fromkeys(title for data in about for title in data)
+    columns = {title: [data.get(title) for data in about] for title in titles}
+    return arcs._replace(about=node_columns(columns, getattr(graph, "graph", {}).get("crs")))
 
 
 def attribute_arcs(
@@ -84,7 +90,22 @@ def igraph_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> A
     lengths = None if wanted is None else graph.es[wanted]
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     names = check_names(labels, graph.vcount())
-    return Arcs(ends[:, 0], ends[:, 1], lengths, graph.vcount(), names, graph.is_directed(), _value(wanted))
+    about = {name: graph.vs[name] for name in graph.vs.attributes() if name != "name"}
+    return Arcs(
+        ends[:, 0], ends[:, 1], lengths, graph.vcount(), names, graph.is_directed(), _value(wanted),
+        about=node_columns(about, graph["crs"] if "crs" in graph.attributes() else None),
+    )  # fmt: skip
+
+
+def node_columns(columns: Mapping[Any, list[Any]], crs: Any = None) -> dict[str, np.ndarray]:
+    """What is known of the nodes, as numbers or words: values of mixed types are words.
+
+    OSMnx calls places x and y whatever they are; if the graph's `crs` says that they are degrees, they are lon and lat, too.
+    """
+    found = {str(name): as_column(values) for name, values in columns.items()}
+    if is_degrees(crs) and {"x", "y"} <= {*found} and not {"lon", "lat"} & {*found}:
+        found |= {"lon": found["x"], "lat": found["y"]}
+    return found
 
 
 def choose_attribute(found: Mapping[Any, int], n_arcs: int) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from finsler.data.places import is_degrees
 from finsler.data.readers.attributed import AttributedGraph, named_graph, parsed_xml, xml_attribute
 from finsler.errors import InputError
 
@@ -34,10 +35,22 @@ def parse_graphml(data: bytes) -> AttributedGraph:
                 raise InputError(f"the node {name[:40]!r} is there twice.")
             nodes[name] = _values(node, *of_nodes)
         edges += [_edge(edge, *of_edges, directed) for edge in graph.findall("{*}edge")]
+    if is_degrees(_crs(root, top)):  # as OSMnx writes it: x and y are longitude and latitude
+        for about in nodes.values():
+            if {"x", "y"} <= about.keys():
+                about.setdefault("lon", about["x"])
+                about.setdefault("lat", about["y"])
     n_graphs = sum(
         element.tag.rpartition("}")[2] == "graph" for element in root.iter() if isinstance(element.tag, str)
     )
     return named_graph(nodes, edges, directed, n_graphs - n_read)
+
+
+def _crs(root: Element, top: Element) -> str | None:
+    """Coordinate reference system of the places of the nodes, if the graph has such an attribute."""
+    names, defaults = _keys(root, "graph")
+    own = {names[data.get("key")]: data.text for data in top.findall("{*}data") if data.get("key") in names}
+    return own.get("crs", defaults.get("crs"))
 
 
 def _graphs(top: Element) -> Iterator[Element]:
