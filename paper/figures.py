@@ -22,7 +22,6 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river import fig1
 from scipy.stats import spearmanr
 
 from finsler._io import write_atomically
@@ -38,6 +37,8 @@ from finsler.graphs.wormholes import consistency_weights
 from finsler.plotting.canvas import pyplot
 from finsler.solvers.classical import classical
 from finsler.solvers.smacof import smacof
+
+from river import fig1
 
 Array = NDArray[Any]
 Figure = tuple[Any, dict[str, Any]]

@@ -152,7 +152,7 @@ def run_cell(
         "encoder": model.encoder_,
         "alpha": model.alpha_,
         "seconds": round(seconds, 1),
-        "peak_memory_mb": _peak_memory(),
+        "peak_memory_mb": peak_memory(),
         "baselines": run_baselines(split, features=features, random_state=cell.split, n_jobs=n_jobs),
         "graph": {
             "n_nodes": split.n_nodes,
@@ -231,7 +231,7 @@ def table_markdown(results: Iterable[dict[str, Any]]) -> str:
         seconds = f"{np.mean([result['seconds'] for result in group]):.0f}"
         lines.append(
             f"| **{NAMES[name]}**, {forest} | {len(group)} | **finsler** | "
-            + " | ".join(f"**{_mean([result['test'][task] for result in group])}**" for task in TASKS)
+            + " | ".join(f"**{mean_text([result['test'][task] for result in group])}**" for task in TASKS)
             + f" | {seconds} |"
         )
         existence, direction = PAPER[name]
@@ -239,7 +239,7 @@ def table_markdown(results: Iterable[dict[str, Any]]) -> str:
         for key, label in BASELINES.items():
             having = [result["baselines"][key] for result in group if key in result["baselines"]]
             if having:
-                means = [_mean([scores[task] for scores in having]) for task in TASKS]
+                means = [mean_text([scores[task] for scores in having]) for task in TASKS]
                 lines.append(f"| | | {label} | " + " | ".join(means) + " | |")
     return "\n".join([*lines, "", PROTOCOL, "", FACTS, "", *_sizes(groups), ""])
 
@@ -256,7 +256,7 @@ def _sizes(groups: dict[tuple[int, str], list[dict[str, Any]]]) -> list[str]:
     return list(lines.values())
 
 
-def _peak_memory() -> int | None:
+def peak_memory() -> int | None:
     """Most memory that this process ever held, in MB; None where the system does not say."""
     try:
         import resource
@@ -266,7 +266,8 @@ def _peak_memory() -> int | None:
     return int(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
-def _mean(values: list[float]) -> str:
+def mean_text(values: list[float]) -> str:
+    """Mean and standard deviation as they stand in a table."""
     spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
     return f"{np.mean(values):.1f}{spread}"
 

@@ -1,0 +1,157 @@
+"""DUPLEX (Ke, Yu, Li, Zhang, ICML 2024): complex vectors a exp(i theta) whose products are to be the Hermitian adjacency.
+
+Two graph attention networks, one for amplitudes and one for phases, pass messages along the observed arcs, both ways; a
+message against an arc has the weight -1 in the phase. The released code passes them along all arcs, those of the test
+too: `leak` does the same, to explain published figures, and never counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from finsler.learn.model import torch
+
+from published.networks import inputs_of, pair_tensor, seeded, train
+from published.sight import Array, Logit, Logits, Sight
+
+# Points (R, I) of the four classes: reversed, forward, both ways, none.
+CLASSES = ((0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0))
+
+
+class Messages:
+    """Message edges: sender, receiver, weight in the phase; both ways along each arc, and loops."""
+
+    def __init__(self, arcs: Array, n_nodes: int):
+        loops = np.arange(n_nodes)
+        self.n_nodes = n_nodes
+        self.sender = torch.as_tensor(np.concatenate([arcs[:, 0], arcs[:, 1], loops]))
+        self.receiver = torch.as_tensor(np.concatenate([arcs[:, 1], arcs[:, 0], loops]))
+        sign = np.repeat([1.0, -1.0, 1.0], [len(arcs), len(arcs), n_nodes])
+        self.phase = torch.as_tensor(sign.astype(np.float32))
+
+
+class Attention(torch.nn.Module):
+    """One head of graph attention; messages are weighted after the softmax."""
+
+    def __init__(self, n_inputs: int, width: int):
+        super().__init__()
+        self.map = torch.nn.Linear(n_inputs, width, bias=False)
+        self.left, self.right = (torch.nn.Parameter(torch.randn(width) / width**0.5) for _ in range(2))
+        self.bias = torch.nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Any, messages: Messages, weight: Any) -> Any:
+        """New vectors of all nodes; `weight` of each message, or None for 1."""
+        h = self.map(x)
+        s, r = messages.sender, messages.receiver
+        e = torch.nn.functional.leaky_relu((h @ self.left)[s] + (h @ self.right)[r], 0.2)
+        top = torch.full((messages.n_nodes,), -torch.inf).scatter_reduce(0, r, e.detach(), "amax")
+        e = torch.exp(e - top[r])
+        share = e / torch.zeros(messages.n_nodes).index_add(0, r, e)[r]
+        share = share if weight is None else share * weight
+        return torch.zeros(messages.n_nodes, h.shape[1]).index_add(0, r, share[:, None] * h[s]) + self.bias
+
+
+class Encoder(torch.nn.Module):
+    """Amplitudes and phases by three layers each, which may be joined in the middle one."""
+
+    def __init__(self, n_inputs: int, width: int, fusion: bool, dropout: float):
+        super().__init__()
+        sizes = [n_inputs, width, width]
+        self.amplitude = torch.nn.ModuleList([Attention(size, width) for size in sizes])
+        self.phase = torch.nn.ModuleList([Attention(size, width) for size in sizes])
+        self.crossed = torch.nn.ModuleList([Attention(width, width) for _ in range(2)]) if fusion else None
+        self.dropout = torch.nn.Dropout(dropout)
+
+    def forward(self, a: Any, theta: Any, messages: Messages) -> tuple[Any, Any]:
+        """Amplitudes and phases of all nodes."""
+        for k in range(3):
+            new_a, new_theta = (
+                self.amplitude[k](a, messages, None),
+                self.phase[k](theta, messages, messages.phase),
+            )
+            if k == 1 and self.crossed is not None:
+                new_a = new_a + self.crossed[0](theta, messages, None)
+                new_theta = new_theta + self.crossed[1](a, messages, messages.phase)
+            a, theta = new_a, new_theta
+            if k < 2:
+                a, theta = (self.dropout(torch.relu(x)) for x in (a, theta))
+        return a, theta
+
+
+def duplex(
+    sight: Sight,
+    *,
+    seed: int = 0,
+    inputs: str = "random",
+    width: int = 64,
+    fusion: bool = False,
+    learning_rate: float = 1e-3,
+    epochs: int = 400,
+    weight: float = 0.1,
+    decay: float = 1e-2,
+    dropout: float = 0.5,
+    every: int = 10,
+    patience: int = 100,
+) -> Logits:
+    """Train DUPLEX; inputs are fixed random vectors, as published, or features or degrees of the nodes."""
+    seen = sight.arcs if sight.hidden_arcs is None else np.concatenate([sight.arcs, sight.hidden_arcs])
+    messages = Messages(seen, sight.n_nodes)
+    with seeded(seed):
+        if inputs == "random":
+            start = [torch.randn(sight.n_nodes, 128) for _ in range(2)]
+        else:
+            given = inputs_of(sight, inputs)  # type: ignore[arg-type]
+            given = given.to_dense() if given.layout == torch.sparse_csr else given
+            start = [given, given]
+        encoder = Encoder(start[0].shape[1], width, fusion, dropout)
+        strength = [weight / (1 - decay)]
+
+        def step(rng: np.random.Generator) -> Any:
+            strength[0] *= 1 - decay
+            pairs, classes = examples(sight, rng)
+            R, imaginary, C = products(*encoder(*start, messages), pair_tensor(pairs))
+            points = torch.tensor(CLASSES)
+            distance = (
+                (R[:, None] - points[:, 0]).square() + (imaginary[:, None] - points[:, 1]).square() + 1e-8
+            ).sqrt()
+            told = torch.nn.functional.cross_entropy(-distance, torch.as_tensor(classes))
+            linked = torch.as_tensor((classes < 3).astype(np.float32))
+            return told + strength[0] * torch.nn.functional.binary_cross_entropy_with_logits(C, linked)
+
+        def state() -> Logit:
+            a, theta = (x.detach().numpy().copy() for x in encoder(*start, messages))
+            return lambda pairs: logit_of(a, theta, pairs)
+
+        watch = train(
+            sight, encoder.parameters(), step, state, learning_rate=learning_rate, epochs=epochs, every=every,
+            patience=patience, seed=seed, clip=1.0, modules=(encoder,),
+        )  # fmt: skip
+    return watch.logits()
+
+
+def examples(sight: Sight, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Pairs and their classes: one-way arcs, half of them reversed; reciprocal pairs once; half as many non-arcs."""
+    one_way = rng.permutation(sight.one_way())
+    half = len(one_way) // 2
+    both = sight.arcs[sight.observed.contains(sight.arcs[:, ::-1]) & (sight.arcs[:, 0] < sight.arcs[:, 1])]
+    none = sight.non_arcs(half, rng, either_way=True)
+    parts = (one_way[:half, ::-1], one_way[half:], both, none)
+    return np.concatenate(parts), np.repeat(np.arange(4), [len(part) for part in parts])
+
+
+def products(a: Any, theta: Any, pairs: Any) -> tuple[Any, Any, Any]:
+    """R = sum a_u a_v cos(theta_u - theta_v), I the same with the sine, C = a_u . a_v."""
+    i, j = pairs[:, 0], pairs[:, 1]
+    size, turn = a[i] * a[j], theta[i] - theta[j]
+    return (size * turn.cos()).sum(1), (size * turn.sin()).sum(1), size.sum(1)
+
+
+def logit_of(a: Array, theta: Array, pairs: Array) -> Array:
+    """log(p_forward + p_both) - log(p_reversed + p_none), p = softmax of minus the L1 distances to the classes' points."""
+    i, j = pairs[:, 0], pairs[:, 1]
+    size, turn = (a[i] * a[j]).astype(float), (theta[i] - theta[j]).astype(float)
+    R, imaginary = (size * np.cos(turn)).sum(1), (size * np.sin(turn)).sum(1)
+    e = [-(np.abs(R - r) + np.abs(imaginary - v)) for r, v in CLASSES]
+    return np.logaddexp(e[1], e[2]) - np.logaddexp(e[0], e[3])

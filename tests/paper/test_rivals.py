@@ -1,0 +1,65 @@
+"""Rivals on the same splits: cells are kept, settings are chosen on validation, the table is made from files."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from finsler.graphs.digraph import as_digraph
+from finsler.learn.tasks import split_links
+
+import rivals
+from published import METHODS
+
+
+@pytest.fixture
+def small(monkeypatch):
+    rng = np.random.default_rng(0)
+    arcs = np.array([(i, j) for i in range(90) for j in range(i // 2) if rng.random() < 0.2])
+    graph = as_digraph((arcs[:, 0], arcs[:, 1]))
+    monkeypatch.setattr(rivals, "link_data", lambda name: (graph, None))
+    return graph
+
+
+def test_cells_are_run_once_and_settings_frozen(small, tmp_path, monkeypatch):
+    table = rivals.run_rivals(["cora"], ["degree_regression", "hope"], [0, 1], tmp_path, verbose=False)
+    text = table.read_text(encoding="utf-8")
+    assert "logistic regression on degrees +" in text
+    files = sorted(path.name for path in (tmp_path / "results").iterdir())
+    assert files == [f"{m}-cora-split{k}.json" for m in ("degree_regression", "hope") for k in (0, 1)]
+    chosen = json.loads((tmp_path / "settings" / "hope-cora.json").read_text())
+    assert len(chosen["tried"]) == len(rivals.grid(METHODS["hope"])) == 6
+    cell = json.loads((tmp_path / "results" / "hope-cora-split1.json").read_text())
+    assert cell["settings"] == chosen["chosen"]
+
+    def again(*_, **__):
+        raise AssertionError("was run before")
+
+    monkeypatch.setattr(type(METHODS["hope"]), "__call__", again)
+    assert (
+        rivals.run_rivals(["cora"], ["degree_regression", "hope"], [0, 1], tmp_path, verbose=False) == table
+    )
+
+
+def test_the_best_of_the_grid_by_validation_is_chosen(small, tmp_path):
+    split = split_links(small)
+    chosen = rivals.choose_settings("strap", "cora", split, None, tmp_path)
+    tried = json.loads((tmp_path / "strap-cora.json").read_text())["tried"]
+    score = {
+        t["settings"]["dim"]: t["validation"]["direction"] + t["validation"]["existence_mixed"] for t in tried
+    }
+    assert score[chosen["dim"]] == max(score.values())
+
+
+def test_a_row_that_sees_test_arcs_is_in_italics():
+    cell = {
+        "method": "duplex_leak", "graph": "cora", "seconds": 1.0, "peak_memory_mb": 5,
+        "test": {"existence_mixed": 90.0, "existence_random": 91.0, "direction": 92.0},
+    }  # fmt: skip
+    assert "| *DUPLEX as released: test arcs visible* | *90.0* |" in rivals.table_markdown([cell])
+
+
+def test_the_papers_figures_have_a_row():
+    assert set(rivals.PAPER) <= set(METHODS)
