@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,16 @@ from numpy.typing import NDArray
 
 from finsler._arguments import check_arguments, check_words
 from finsler.data.attributes import columns_of, lengthened
-from finsler.data.frames import labeled, made_frame
-from finsler.data.labels import LabelIndex, check_columns, plain_label, point_labels
+from finsler.data.frames import labeled
+from finsler.data.labels import check_columns, plain_label, point_labels
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance, count
 from finsler.errors import InputError
-from finsler.exports.columns import point_columns
+from finsler.exports.exported import ExportedMap
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.scaling import ScaledFacts
 from finsler.map_file import PLAIN, load_map, save_map
-from finsler.solvers.scaled_map import ScaledMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +39,7 @@ FROM_SOLUTION = ("coordinates", "drift", "swirl", "geodesic", "swirl_choice", "s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding(ScaledMap):
+class Embedding(ExportedMap):
     """A map on which the way there and the way back can be measured.
 
     The same data give the same map: it is centered, the axes beside the height are its principal axes, the widest first,
@@ -156,14 +154,6 @@ class Embedding(ScaledMap):
         from finsler.solvers.start import identifiable
 
         return identifiable(self.alpha_source)
-
-    def index(self, point: Any) -> int:
-        """Row of a point given by its label, or by its number if no label is a number."""
-        return self._points.position(point)
-
-    @cached_property
-    def _points(self) -> LabelIndex:
-        return LabelIndex(self.labels, self.n_points)
 
     def distance(self, a: Any, b: Any) -> float:
         """Distance on the map **from a to b**, points given by label or by number."""
@@ -297,58 +287,6 @@ class Embedding(ScaledMap):
         pairs that the map was not made from: ``n_rows`` and ``error`` say so. None if the data are not known.
         """
         return self._shown
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """Coordinates as a data frame: columns ``x1``, ..., ``height``, ``stress_share``, and the attributes of the points.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}
-            Package of the frame. The labels are the index of a pandas frame, and the first column, ``label``, of all
-            others.
-
-        Examples
-        --------
-        >>> import finsler
-        >>> towns = finsler.embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
-        >>> towns.to_frame(backend="pyarrow").column_names
-        ['label', 'x1', 'height', 'stress_share']
-        """
-        check_arguments(Embedding.to_frame, locals())
-        return made_frame(point_columns(self), backend, self.labels)
-
-    def to_networkx(self, G: Any = None, *, store_pos_as: str | None = None) -> Any:
-        """The map as a graph of networkx, whose nodes have ``x1``, ..., ``height``, ``stress_share`` and their attributes.
-
-        Parameters
-        ----------
-        G : networkx graph, optional
-            A copy of it is given, with these attributes for the nodes that are on the map. By default the digraph behind
-            the map, with the ``length`` of each arc; or the points alone, if there is none.
-        store_pos_as : str, optional
-            Name of an attribute for the whole position, an array, as layouts of networkx store it. Most files of graphs
-            cannot hold it.
-
-        Examples
-        --------
-        >>> import finsler
-        >>> town = finsler.embed_graph([("a", "b", 1.0), ("b", "c", 2.0), ("c", "a", 2.0)]).to_networkx()
-        >>> sorted(town.nodes["a"]), town.edges["a", "b"]
-        (['height', 'stress_share', 'x1'], {'length': 1.0})
-        """
-        from finsler.exports.network import to_networkx
-
-        check_arguments(Embedding.to_networkx, locals())
-        return to_networkx(self, G, store_pos_as)
-
-    def to_geopandas(self) -> Any:
-        """The map as a frame of geopandas: :meth:`to_frame` with a geometry, from the attributes ``lon`` and ``lat``.
-
-        ``frame.explore("height")`` or ``frame.plot("height")`` then shows the heights on a real map.
-        """
-        from finsler.exports.geography import to_geopandas
-
-        return to_geopandas(self)
 
     def summary(self, *, said: Sequence[str] = ()) -> str:
         """Describe the map in a few lines, without sentences that were `said` already."""

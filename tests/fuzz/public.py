@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 
 import finsler
 from finsler.errors import InputError, MissingExtraError, UnknownLabelError
+from finsler.graphs.network import Network
 
 LONG_LABEL = "L" * 10_000
 LONGEST_MESSAGE = 2_000  # characters
@@ -67,8 +68,12 @@ ARCS = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (2, 0), (1, 3), (3, 4), (4, 5), 
 
 @functools.cache
 def fitted() -> finsler.Embedding:
-    """A small map."""
-    return finsler.embed_matrix(MATRIX, alpha=0.2, labels=["A", "B", "C", "D"], max_iter=5, tol=1.0)
+    """A small map with places on the globe and a graph behind it."""
+    names = ["A", "B", "C", "D"]
+    found = finsler.embed_matrix(MATRIX, alpha=0.2, labels=names, max_iter=5, tol=1.0)
+    ring = finsler.graphs.as_digraph([(names[i], names[(i + 1) % 4], 1.0 + i) for i in range(4)])
+    found = dataclasses.replace(found, network=Network.whole(ring))
+    return found.with_attributes({"lon": [1.0, 2.0, 3.0, 4.0], "lat": [50.0, 51.0, 50.0, 49.0]})
 
 
 @functools.cache
@@ -132,6 +137,8 @@ GOOD: dict[str, Callable[[], Any]] = {
     "drift": lambda: 0.2,
     "n_components": lambda: 2,
     "graph": lambda: ARCS,
+    "G": lambda: ARCS,
+    "columns": lambda: {"people": [1, 2, 3, 4]},
     "local_extrema.graph": sparse_arcs,
     "shortest_paths.graph": sparse_arcs,
     "dask_shortest_paths.graph": sparse_arcs,
@@ -347,6 +354,7 @@ ALIASES = {
     "D": "X|points|boundary",
     "file": "suffix",
     "graph": r"arcs?|nodes|points|n_components|[Ll]engths?",
+    "G": r"graph|arcs?|nodes|points|n_components|[Ll]engths?",
     "arcs": r"graph|nodes|labeled",
     "weights": r"weight|D",
     "table": "columns?|pairs|list",

@@ -153,7 +153,7 @@ class Digraph:
         """Find the fastest way from node a to node b and the way back, see :class:`finsler.graphs.routes.Route`."""
         from finsler.graphs.routes import route
 
-        return route(self, a, b)
+        return route(self, self.index.position(a), self.index.position(b), named=(a, b))
 
     def subgraph(self, indices: Sequence[int] | np.ndarray) -> Digraph:
         """Keep the nodes at some positions, in the order given (or where N booleans are true), and the arcs between them.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from finsler.graphs.digraph import Digraph
 
@@ -33,6 +35,12 @@ class Network(NamedTuple):
     def attributes(self) -> dict[str, NDArray[Any]]:
         """What is known of the points of the map."""
         return {name: values[self.nodes] for name, values in self.graph.attributes.items()}
+
+    def counted(self) -> Digraph:
+        """The digraph with every arc as long as any other: ways then have the fewest arcs."""
+        old = self.graph.matrix
+        ones = csr_array((np.ones_like(old.data), old.indices, old.indptr), shape=old.shape)
+        return replace(self.graph, matrix=ones)
 
     def among(self, points: NDArray[np.intp]) -> Network:
         """Network of a map of some of the points, given by their places; the graph stays whole."""

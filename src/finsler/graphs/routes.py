@@ -127,9 +127,9 @@ class Route:
         return plot_route(self, ax=ax, title=title)
 
 
-def route(graph: Digraph, a: Any, b: Any) -> Route:
-    """Find the fastest way from one node to another and the way back; see :meth:`finsler.graphs.digraph.Digraph.route`."""
-    start, end = graph.index.position(a), graph.index.position(b)
+def route(graph: Digraph, start: int, end: int, *, named: tuple[Any, Any]) -> Route:
+    """Find the fastest way from one node to another and the way back, given by position; messages call them `named`."""
+    a, b = named
     there, back = _way(graph, start, end), _way(graph, end, start)
     if there is None:
         also = "nor back" if back is None else f"only one back, of length {back.length:.6g}"

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from finsler.errors import InputError, InputTypeError, MissingExtraError, one_line, printable
 
 if TYPE_CHECKING:
-    from finsler.data.matrix import Dissimilarities
     from finsler.embedding import Embedding
 
 LONGEST_LABEL = 40
@@ -80,17 +79,6 @@ def names_of(embedding: Embedding) -> list[str]:
     """Labels of the points as they are shown, or their numbers."""
     labels = range(embedding.n_points) if embedding.labels is None else embedding.labels
     return [short(label) for label in labels]
-
-
-def data_of(embedding: Embedding, picture: str) -> Dissimilarities:
-    """Data that a map was made from, or what the scaling made of them; or an error that says what to do."""
-    if embedding.fitted_to is None:
-        raise InputError(
-            f"{picture} compares the map with its data, and this map carries none (embedding.data is None). Maps of more "
-            "than 1,000 points are saved without; use embedding.save(path, with_data=True), or put the data back with "
-            "dataclasses.replace(embedding, data=finsler.data.matrix.as_dissimilarities(D))."
-        )
-    return embedding.fitted_to
 
 
 def note(ax: Any, text: str) -> Any:

@@ -61,7 +61,7 @@ def plot_shepard(embedding: Embedding, *, ax: Any = None, max_pairs: int = 2000)
     ('dissimilarity in the data', 'distance on the map')
     """
     check_arguments(plot_shepard, locals())
-    compared, data, function, words = _compared(embedding, canvas.data_of(embedding, "plot_shepard"))
+    compared, data, function, words = _compared(embedding, embedding.data_for("plot_shepard"))
     pairs = _pairs(compared, data, max_pairs)
     ax = canvas.axes_for(ax, (7.0, 7.0))
     from matplotlib.collections import LineCollection
@@ -155,7 +155,7 @@ def plot_asymmetry(embedding: Embedding, *, ax: Any = None, max_pairs: int = 200
     'alpha × climb on the map, from lower to higher point'
     """
     check_arguments(plot_asymmetry, locals())
-    data = canvas.data_of(embedding, "plot_asymmetry")
+    data = embedding.data_for("plot_asymmetry")
     pairs = _pairs(embedding, data, max_pairs, both_ways=True)
     if not pairs.total:
         raise InputError("plot_asymmetry needs pairs that are known both ways, and these data have none.")
@@ -211,7 +211,7 @@ def plot_heatmaps(embedding: Embedding, *, ax: Any = None) -> Any:
     ['data', 'map', 'map minus data']
     """
     check_arguments(plot_heatmaps, locals())
-    names, D, fit, residual, remarks = _cells(embedding, canvas.data_of(embedding, "plot_heatmaps"))
+    names, D, fit, residual, remarks = _cells(embedding, embedding.data_for("plot_heatmaps"))
     axes = canvas.panels_for(ax, 3, (15.0, 5.3))
     top = float(max(np.nanmax(D, initial=0.0), fit.max())) or 1.0
     limit = float(np.nanmax(np.abs(residual), initial=0.0)) or 1.0

@@ -25,7 +25,7 @@ from finsler._io import utf8, write_atomically
 from finsler.data.attributes import columns_of, in_order, is_missing
 from finsler.data.provenance import count
 from finsler.errors import InputError, MissingExtraError
-from finsler.geometry.randers import randers_distance_blocks
+from finsler.geometry.residuals import known_block, worst_pairs
 from finsler.plotting import colors
 from finsler.plotting.swirl import record as turn_record
 from finsler.plotting.swirl import rule, turn_of
@@ -225,18 +225,10 @@ def _packed(array: NDArray[Any], kind: str = "<f8") -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
-def _known(data: Dissimilarities, rows: NDArray[Any], columns: NDArray[Any]) -> tuple[Any, Any]:
-    """Dissimilarities and weights of a block; weight 0 where the value is unknown, and on the diagonal."""
-    D = data.matrix[np.ix_(rows, columns)].astype(float)
-    W = np.ones_like(D) if data.weights is None else data.weights[np.ix_(rows, columns)].astype(float)
-    W[~np.isfinite(D) | (rows[:, None] == columns[None, :])] = 0.0
-    return D, W
-
-
 def _packed_data(data: Dissimilarities) -> dict[str, Any]:
     """Data as float32 in units that suit float32: NaN is unknown, inf unreachable, -b "at least b"."""
     every = np.arange(data.n_points)
-    D, W = _known(data, every, every)
+    D, W = known_block(data.matrix, data.weights, every, every)
     largest = float(np.abs(D[W > 0]).max(initial=0.0))
     unit = 2.0 ** math.floor(math.log2(largest)) if largest > 0 else 1.0
     values = np.where(W > 0, D / unit, np.where(np.inf == D, np.inf, np.nan))
@@ -247,20 +239,10 @@ def _worst_pairs(
     embedding: Embedding, data: Dissimilarities, shown: NDArray[np.intp]
 ) -> list[tuple[int, int, float]]:
     """From, to and datum of the ordered pairs with the largest part in the stress, the largest first."""
-    best, largest = np.empty((0, 4)), 0.0
-    for start, stop, distance in randers_distance_blocks(embedding.coordinates[shown], **embedding.metric):
-        D, W = _known(data, shown[start:stop], shown)
-        D[W == 0] = 0.0
-        misfit = np.where(D < 0, np.minimum(distance + D, 0.0), distance - D)
-        part = (W * misfit**2).ravel()
-        few = min(WORST_PAIRS, part.size)
-        top = np.argpartition(part, -few)[-few:]
-        i, j = np.divmod(top, len(shown))
-        best = np.vstack([best, np.column_stack([part[top], start + i, j, D[i, j]])])
-        best = best[np.lexsort((best[:, 2], best[:, 1], -best[:, 0]))][:WORST_PAIRS]
-        largest = max(largest, float((W * D**2).max()))
-    wrong = best[best[:, 0] > 1e-18 * largest]  # the others are rounding
-    return [(int(i), int(j), float(value)) for _, i, j, value in wrong]
+    found = worst_pairs(
+        embedding.coordinates, data.matrix, data.weights, WORST_PAIRS, among=shown, **embedding.metric
+    )
+    return list(zip(found.start.tolist(), found.end.tolist(), found.value.tolist(), strict=True))
 
 
 def _fit(embedding: Embedding) -> list[tuple[str, str]]:

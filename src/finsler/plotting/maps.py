@@ -7,31 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
-from finsler._arguments import check_arguments, check_number, check_words
-from finsler.data.attributes import in_order
-from finsler.data.labels import LabelIndex
-from finsler.errors import InputError, InputTypeError, check_count, printable, shown
+from finsler._arguments import check_arguments, check_number
+from finsler.errors import InputError, check_count, printable
 from finsler.plotting import canvas
-from finsler.plotting.colors import (
-    CHEAP,
-    COSTLY,
-    MISSING,
-    QUIET,
-    Coloring,
-    coloring,
-    column_of,
-    known_colormap,
-)
-from finsler.plotting.swirl import Turn, draw_ball, draw_turn, rule, turn_key, turn_of, way
+from finsler.plotting.arcs import arcs_of, draw_arcs
+from finsler.plotting.colors import CHEAP, COSTLY, known_colormap
+from finsler.plotting.points import arrange, draw_points, named_points, painted
+from finsler.plotting.swirl import Turn, draw_ball, draw_turn, rule, turn_key, turn_of
 from finsler.solvers.swirl.choice import turning
 
 if TYPE_CHECKING:
     from finsler.embedding import Embedding
-
-MOST_LABELS = 150  # points up to which labels are written unless asked for
-MARKS = {"circle": "o", "square": "s"}
 
 
 def plot_map(
@@ -42,7 +29,7 @@ def plot_map(
     color: str | Sequence[Any] | ArrayLike | None = None,
     color_label: str | None = None,
     cmap: Any = None,
-    arcs: Any = None,
+    arcs: Any = "auto",
     unit_ball: Any = False,
     size: float | None = None,
     title: str | None = None,
@@ -72,10 +59,11 @@ def plot_map(
         What the colors mean; by default the name of a Series.
     cmap : str or matplotlib Colormap, optional
         Colors of values; viridis by default.
-    arcs : sequence of pairs, sparse array, Digraph or graph, optional
-        Arrows to draw: pairs ``(from, to)`` of labels or numbers, the entries of a sparse array of shape (n, n), or
-        whatever :func:`~finsler.graphs.digraph.as_digraph` takes, whose nodes are then found by their labels. On a map
-        whose ways are arcs of circles they are drawn so.
+    arcs : bool, "auto", sequence of pairs, sparse array, Digraph or graph
+        Arrows to draw: those of the graph behind the map, by default ("auto") if there are at most 3,000; pairs
+        ``(from, to)`` of labels or numbers, the entries of a sparse array of shape (n, n), or whatever
+        :func:`~finsler.graphs.digraph.as_digraph` takes, whose nodes are then found by their labels. On a map whose ways
+        are arcs of circles they are drawn so.
     unit_ball : bool or a point
         Explain the metric by its unit ball: how far one unit of effort leads in each direction, see :func:`unit_ball`.
         Otherwise the key shows this for straight up and straight down only. Where the drift turns, the ball differs from
@@ -98,24 +86,15 @@ def plot_map(
     """
     check_arguments(plot_map, locals(), besides=("labels",))
     size = check_number("size", size, 0.0, open_ends=True, optional=True)
-    if isinstance(color, str):
-        color_label = color if color_label is None else color_label
-        color = column_of(embedding, color)
-    values: Any = None if color is None else in_order(color, embedding.labels, "color")
-    if color is None:
-        values = embedding.height if embedding.has_height else embedding.stress_per_point
-    painted = coloring(values, embedding.n_points)
-    pairs, outside = (np.empty((0, 2), dtype=int), 0) if arcs is None else _arc_ends(embedding, arcs)
-    named = _named(embedding, labels)
+    colors = painted(embedding, color, color_label)
+    drawn = arcs_of(embedding, arcs)
+    named = named_points(embedding, labels)
     n, m = embedding.n_points, embedding.n_components
     ax = canvas.axes_for(ax, (8.4, 7.2) if m > 1 else (6.4, 7.2), solid=m >= 3)
     cmap = known_colormap(cmap)
-    places = _places(embedding)
+    places = places_on_map(embedding)
     size = float(np.clip(6000 / n, 5, 24)) if size is None else size
-    if color_label is None:
-        own = "height" if embedding.has_height else "share of the stress"
-        color_label = own if color is None else str(getattr(color, "name", None) or "")
-    remarks = [_draw_points(ax, places, painted, color_label, cmap, size), _left_out(embedding)]
+    remarks = [draw_points(ax, places, *colors, cmap, size), _left_out(embedding)]
     turn = turn_of(embedding)
     ball_at = _ball_point(embedding, turn, unit_ball)
     _set_axes(ax, places, embedding, turn)
@@ -129,13 +108,13 @@ def plot_map(
     canvas.set_title(ax, _describe(embedding))
     if title is not None:
         ax.set_title(printable(str(title)), fontsize=10)
-    if outside:
-        remarks.append(f"{outside} arcs are not drawn: they begin or end at points that are not on the map.")
     key = _key_of(ax, embedding, turn, unit_ball is not False)
-    _arrange(ax, embedding, places, named, key, marks, bool(len(pairs)), "\n".join(filter(None, remarks)))
-    if len(pairs):
+    columns = () if m > 1 else (1,) if len(drawn.pairs) else (1, -1)
+    words = "\n".join(filter(None, [*remarks, drawn.remark]))
+    arrange(ax, places, named, words, key=key, marks=marks, columns=columns)
+    if len(drawn.pairs):
         bend = embedding.kappa if embedding.geodesic else None
-        _draw_arcs(ax, places, pairs, size, flat=m == 1, bend=bend)
+        draw_arcs(ax, places, drawn.pairs, size, flat=m == 1, bend=bend)
     return ax
 
 
@@ -174,7 +153,7 @@ def unit_ball(alpha: float, n_points: int = 361) -> NDArray[np.float64]:
     return np.column_stack([radius * np.cos(theta), radius * np.sin(theta)])
 
 
-def _places(embedding: Embedding) -> NDArray[Any]:
+def places_on_map(embedding: Embedding) -> NDArray[Any]:
     """Coordinates that are drawn: two or three of them; those of a map on a line stand above each other."""
     X, m = embedding.coordinates, embedding.n_components
     if m == 1:
@@ -211,32 +190,6 @@ def _set_axes(ax: Any, places: NDArray[Any], embedding: Embedding, turn: Turn | 
         ax.axvline(0.0, color="#bbbbbb", lw=0.8, zorder=1)
 
 
-def _draw_points(
-    ax: Any, places: NDArray[Any], painted: Coloring, color_label: str, cmap: Any, size: float
-) -> str:
-    """Scatter the points with a colorbar or a legend, hollow where they have no color; return what to say of those."""
-    solid = places.shape[1] == 3
-    style = {"s": size, "zorder": 3, **({"depthshade": False} if solid else {})}
-    absent = painted.missing
-    handles: list[Any] = []
-    if painted.numbers is None:
-        for k, group in enumerate(painted.groups):
-            own = places[painted.codes == k]
-            handles.append(ax.scatter(*own.T, color=group.color, marker=MARKS[group.mark], **style))
-    elif not absent.all():
-        points = ax.scatter(*places[~absent].T, c=painted.numbers[~absent], cmap=cmap, **style)
-        apart = {"pad": 0.1} if solid else {}
-        ax.figure.colorbar(points, ax=ax, shrink=0.7, label=canvas.plain(color_label), **apart)
-    if absent.any():
-        handles.append(ax.scatter(*places[absent].T, facecolors="none", edgecolors=MISSING, **style))
-    if painted.numbers is None:
-        names = [group.name for group in painted.groups]
-        canvas.named_legend(ax, handles, names + ["unknown"] * bool(absent.any()), color_label)
-    elif absent.any():
-        return f"{int(absent.sum())} points are hollow: they have no color."
-    return ""
-
-
 def _left_out(embedding: Embedding) -> str:
     """Say what a picture in space leaves out of a map in more dimensions."""
     m = embedding.n_components
@@ -261,47 +214,11 @@ def _describe(embedding: Embedding) -> str:
     return f"{fit}\nstraight up costs {ratio:.3g} times straight down (alpha = {alpha:.3g})"
 
 
-def _named(embedding: Embedding, labels: bool | Sequence[Any] | None) -> list[int]:
-    """Numbers of the points that get a label."""
-    if labels is None:
-        labels = embedding.labels is not None and embedding.n_points <= MOST_LABELS
-    if isinstance(labels, bool | np.bool_):
-        return list(range(embedding.n_points)) if labels else []
-    if isinstance(labels, str):
-        raise InputTypeError(f"must be True, False or a list of points; try [{labels!r}].", argument="labels")
-    return sorted({embedding.index(point) for point in check_words("labels", labels)})
-
-
 def _key_of(ax: Any, embedding: Embedding, turn: Turn | None, ball: bool) -> Any:
     """What the arrows mean; nothing where both ways cost the same, or where a drift differs from place to place."""
     if turn is not None:
         return turn_key(ax, turn)
     return _key(ax, embedding.alpha, ball) if embedding.has_height and (ball or embedding.alpha > 0) else None
-
-
-def _arrange(
-    ax: Any, embedding: Embedding, places: NDArray[Any], named: list[int], key: Any, marks: list[Any], arcs: bool,
-    remarks: str,
-) -> None:  # fmt: skip
-    """Write the labels, the key and the note, and leave their places to an Arranger."""
-    from finsler.plotting.labels import FONT_SIZE, Arranger
-
-    m = embedding.n_components
-    names = canvas.names_of(embedding)
-    written = {
-        i: ax.annotate(
-            names[i], places[i, :2], (0, 0), textcoords="offset points", fontsize=FONT_SIZE, ha="center", va="center",
-            zorder=100, annotation_clip=False, parse_math=False, in_layout=False, gid="label",
-        )
-        for i in named
-    }  # fmt: skip
-    words = canvas.note(ax, remarks) if written or remarks else None
-    columns = () if m > 1 else (1,) if arcs else (1, -1)
-    n_extensions = 2 if m == 2 and key is not None and not canvas.both_shared(ax) else 0
-    ax.add_artist(Arranger(places, written, key, words, columns, n_extensions, marks))
-    canvas.draw_quietly(ax)
-    if written or n_extensions:
-        canvas.draw_quietly(ax)  # with the limits and the note that the arranger chose
 
 
 def _key(ax: Any, alpha: float, ball: bool) -> Any:
@@ -351,85 +268,3 @@ def _draw_drift_in_space(ax: Any, alpha: float) -> None:
     length = max(0.5 * (high - low), 0.2 * max(right - left, back - front))
     ax.quiver(x, y, low, 0, 0, length, color=COSTLY, lw=2, arrow_length_ratio=0.25, gid="drift")
     ax.text(x, y, low + 1.05 * length, "up", color=COSTLY, fontsize=8, ha="center", va="bottom")
-
-
-def _arc_ends(embedding: Embedding, arcs: Any) -> tuple[NDArray[np.intp], int]:
-    """Numbers of the points where arcs begin and end, and how many arcs do so off the map."""
-    n = embedding.n_points
-    if issparse(arcs):
-        sparse: Any = arcs
-        if sparse.shape != (n, n):
-            raise InputError(
-                f"arcs has shape {sparse.shape}; a sparse array needs ({n}, {n}) for {n} points."
-            )
-        stored = sparse.tocoo()
-        return np.column_stack([stored.row, stored.col]).astype(np.intp), 0
-    if isinstance(arcs, list | tuple | np.ndarray):
-        members = list(arcs) if isinstance(arcs, list | tuple) or arcs.ndim else [arcs]
-        rows = [
-            tuple(arc) if isinstance(arc, list | tuple) or bool(getattr(arc, "ndim", None)) else (arc,)
-            for arc in members
-        ]
-        wrong = next((k for k, row in enumerate(rows) if len(row) not in (2, 3)), None)
-        if wrong is not None:
-            raise InputError(
-                f"arcs must be pairs (from, to) of points; arcs[{wrong}] is {shown(members[wrong])}."
-            )
-        found = [(embedding.index(a), embedding.index(b)) for a, b, *_ in rows]
-        return np.array(found, dtype=np.intp).reshape(-1, 2), 0
-    from finsler.graphs.digraph import as_digraph
-
-    graph, points = as_digraph(arcs, weight=None), LabelIndex(embedding.labels, n)
-    numbers = np.array([-1 if (i := points.find(node)) is None else i for node in graph.nodes])
-    stored = graph.matrix.tocoo()
-    ends = np.column_stack([numbers[stored.row], numbers[stored.col]]).astype(np.intp)
-    on_map = (ends >= 0).all(axis=1)
-    if len(ends) and not on_map.any():
-        raise InputError(
-            f"arcs has nodes such as {graph.nodes[0]!r}, and none of its {len(ends)} arcs joins two labels of the map. "
-            "Give the map the graph's labels, or arcs as pairs of numbers."
-        )
-    return ends[on_map], int((~on_map).sum())
-
-
-def _draw_arcs(
-    ax: Any, places: NDArray[Any], pairs: NDArray[np.intp], size: float, *, flat: bool, bend: float | None
-) -> None:
-    """Thin arrows from point to point; with `bend`, the kappa of a plane whose cheapest ways are arcs, along these."""
-    pairs = pairs[(places[pairs[:, 0]] != places[pairs[:, 1]]).any(axis=1)]
-    start, end = places[pairs[:, 0]], places[pairs[:, 1]]
-    fade = float(np.clip(8 / np.sqrt(max(len(pairs), 1)), 0.15, 0.7))
-    if places.shape[1] == 3:
-        style = {"color": "#444444", "alpha": fade, "lw": 0.9, "arrow_length_ratio": 0.06}
-        ax.quiver(*start.T, *(end - start).T, gid="arcs", **style)
-    elif flat:
-        from matplotlib.patches import FancyArrowPatch
-
-        # Beside the line of points, wide for long ways; those that go up on the outside of those that come down.
-        for (_, low), (_, high) in zip(start, end, strict=True):
-            color = COSTLY if high > low else CHEAP
-            arrow = FancyArrowPatch(
-                (0, low), (0, high), arrowstyle="-|>", mutation_scale=6, lw=0.7, color=color, alpha=fade, zorder=2,
-                shrinkA=2, shrinkB=2, connectionstyle=f"arc3,rad={-0.5 if high > low else 0.35}", gid="arcs",
-            )  # fmt: skip
-            ax.add_patch(arrow)
-    elif bend is not None:
-        from matplotlib.patches import FancyArrowPatch
-        from matplotlib.path import Path
-
-        for one, other in zip(start, end, strict=True):
-            arrow = FancyArrowPatch(
-                path=Path(way(one, other, bend)), arrowstyle="-|>", mutation_scale=8, lw=1.0, color=QUIET, alpha=fade,
-                zorder=2, gid="arcs",
-            )  # fmt: skip
-            ax.add_artist(arrow)
-    else:
-        step = end - start
-        pixels = ax.transData.transform(end) - ax.transData.transform(start)
-        length = np.maximum(np.linalg.norm(pixels, axis=1), 1e-9)
-        gap = (np.sqrt(size) / 2 + 1) * ax.figure.dpi / 72  # the heads stop at the rim of the points
-        step = step * np.maximum(1 - gap / length, 0.1)[:, None]
-        ax.quiver(
-            *start.T, *step.T, angles="xy", scale_units="xy", scale=1, units="inches", width=0.007, headwidth=7,
-            headlength=9, headaxislength=8, color=QUIET, alpha=fade, zorder=2, gid="arcs",
-        )  # fmt: skip

@@ -86,6 +86,16 @@ class ScaledMap(Measured):
             return self.data
         return replace(self.data, matrix=np.maximum(self.disparities(), 0.0))
 
+    def data_for(self, what: str) -> Dissimilarities:
+        """Data that the map was made from, or what the scaling made of them; or an error that says what to do."""
+        if self.fitted_to is None:
+            raise InputError(
+                f"{what} compares the map with its data, and this map carries none (embedding.data is None). Maps of more "
+                "than 1,000 points are saved without; use embedding.save(path, with_data=True), or put the data back with "
+                "dataclasses.replace(embedding, data=finsler.data.matrix.as_dissimilarities(D))."
+            )
+        return self.fitted_to
+
     def as_disparities(self, values: Any) -> Any:
         """Dissimilarities of new points in the units of the map; those of the data where the scaling is "ratio"."""
         if values is None or self.scaled is None:
