@@ -23,10 +23,9 @@ from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.scaling import ScaledFacts
 from finsler.map_file import PLAIN, load_map, save_map
+from finsler.views import ViewedMap
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from finsler.graphs.network import Network
     from finsler.solvers.placement import Placement
     from finsler.solvers.solution import Solution
@@ -39,7 +38,7 @@ FROM_SOLUTION = ("coordinates", "drift", "swirl", "geodesic", "swirl_choice", "s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding(ExportedMap):
+class Embedding(ViewedMap, ExportedMap):
     """A map on which the way there and the way back can be measured.
 
     The same data give the same map: it is centered, the axes beside the height are its principal axes, the widest first,
@@ -336,18 +335,6 @@ class Embedding(ExportedMap):
         fit = "" if self.normalized_stress is None else f"normalized stress {self.normalized_stress:.4g}, "
         fit = fit if self.kappa is None else f"kappa={self.kappa:.4g}, {fit}"
         return f"Embedding({self.n_points} points in {self.n_components}-D, alpha={self.alpha:.4g}, {fit}{self.status})"
-
-    def plot(self, **options: Any) -> Axes:
-        """Draw the map with matplotlib; see :func:`finsler.plotting.maps.plot_map`."""
-        from finsler.plotting.maps import plot_map
-
-        return plot_map(self, **options)
-
-    def explore(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a page to explore the map in a browser; see :func:`finsler.plotting.explorer.explore`."""
-        from finsler.plotting.explorer import explore
-
-        return explore(self, path, **options)
 
     def save(self, path: str | os.PathLike[str], *, with_data: bool | None = None) -> Path:
         """Write the map to an npz file (arrays and JSON, no pickle).

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from finsler._arguments import check_arguments
+from finsler._html import card, plain
 from finsler._runtime import thread_count
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import listed
@@ -279,6 +280,10 @@ class AsymmetryReport:
         names = [*(field.name for field in fields(self)), *made]
         return {name: plain(getattr(self, name)) for name in names}
 
+    def _repr_html_(self) -> str:
+        facts = [(row.name, row.text) for row in self.rows()]
+        return card(f"Asymmetry of {self.n_points:,} points", facts=facts, notes=[self.verdict])
+
     def __str__(self) -> str:
         body = "\n".join(f"  {row.name:<24}{row.text}" for row in self.rows())
         return f"Asymmetry of {self.n_points:,} points\n{body}\n{fill(self.verdict, 84)}"
@@ -436,14 +441,3 @@ def _report(
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share == 0 or share >= 1e-3 else "less than 0.1 %"
-
-
-def plain(value: Any) -> Any:
-    """Turn a value into what JSON knows."""
-    value = value.item() if isinstance(value, np.generic) else value
-    value = value._asdict() if hasattr(value, "_asdict") else value
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(item) for item in value]
-    return value if isinstance(value, str | int | float | None) else str(value)

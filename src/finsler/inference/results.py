@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from finsler._arguments import named
+from finsler._html import card, plain
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.noise import LEVEL, Null
-from finsler.report import plain
 
 Array = NDArray[Any]
 MOST_DRAWS = 10**6  # of any test: each costs a fit, or memory
@@ -30,6 +30,10 @@ class Result:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        title, *lines = self.summary().splitlines()
+        return card(title, notes=["\n".join(lines)] if lines else [])
 
     def to_dict(self) -> dict[str, Any]:
         """Give the result as plain Python numbers, strings, lists and dicts, ready for JSON."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from finsler._arguments import check_arguments
+from finsler._html import card
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError, shown
@@ -134,6 +135,11 @@ class Comparison:
         texts = ["  ".join([name.ljust(first), *map(str.rjust, cells, widths)]) for name, *cells in lines]
         texts.insert(1, "-" * len(texts[0]))
         return "\n".join([self._heading(), *texts, *self._footnotes(), fill(self.verdict, 84)])
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        table = [list(rows[0]), *(list(row.values()) for row in rows)]
+        return card(self._heading(), table=table, notes=[*self._footnotes(), self.verdict])
 
     def to_markdown(self) -> str:
         """Give the table as Markdown, the least stress in bold."""
