@@ -21,7 +21,7 @@ def city():
 @pytest.fixture
 def large(monkeypatch):
     """Graphs of more than 100 nodes are large here."""
-    monkeypatch.setattr("finsler.recipes.DENSE_NODES", 100)
+    monkeypatch.setattr("finsler.graphs.distances.DENSE_NODES", 100)
 
 
 # --- the same map by every way in -----------------------------------------------------------------------------

@@ -26,12 +26,14 @@ from finsler.errors import InputError, check_choice
 from finsler.estimators.isomap import FinslerIsomap
 from finsler.estimators.mds import FinslerMDS
 from finsler.graphs.digraph import Digraph, as_digraph
-from finsler.graphs.distances import DENSE_NODES, graph_distances
+from finsler.graphs.distances import choose_method, graph_distances
 from finsler.graphs.network import Network
 from finsler.graphs.pivots import N_PIVOTS, pivot_graph
 from finsler.solvers.backends.memmap import is_dask_array
 from finsler.solvers.options import MapOptions, MatrixOptions, SparseOptions, check_names, scaling_of
 from finsler.solvers.sparse.solver import Plan, map_graph
+
+CHECKPOINTS = ("checkpoint", "checkpoint_seconds")  # of sparse maps only
 
 
 class GraphOptions(MapOptions, SparseOptions, total=False):
@@ -41,12 +43,14 @@ class GraphOptions(MapOptions, SparseOptions, total=False):
 class PointOptions(MapOptions, total=False):
     """Further options of `embed_points`, with the defaults of `FinslerIsomap`."""
 
-    n_neighbors: int
+    n_neighbors: int | str
     radius: float | None
     graph: Any
     zermelo: str
     rule: str
     unreachable: str
+    method: str
+    n_pivots: int | None
     dtype: DTypeLike
 
 
@@ -299,7 +303,9 @@ def embed_graph(
     )
     measure: dict[str, Any] = {"hops": hops, "unreachable": unreachable, "connection": connection, "far": far}
     given: dict[str, Any] = dict(options)
-    if _choose_method(method, found.n_nodes, nodes, n_pivots, options) == "sparse":
+    dense_only = {"nodes": nodes is not None, "solver='classical'": options.get("solver") == "classical"}
+    sparse_only = {"n_pivots": n_pivots is not None, **dict.fromkeys({*options} & {*CHECKPOINTS}, True)}
+    if choose_method(method, found.n_nodes, dense_only, sparse_only) == "sparse":
         given.pop("solver", None)
         plan = Plan.of("embed_graph", n_components, alpha, weighting, cast(SparseOptions, given))
         measured = pivot_graph(found, N_PIVOTS if n_pivots is None else n_pivots, **measure, **plan.running)
@@ -324,25 +330,6 @@ def embed_graph(
 def _with_network(mapped: Embedding, network: Network) -> Embedding:
     """The map with the digraph behind it, and what that knows of its points."""
     return replace(mapped, network=network, attributes={**mapped.attributes, **network.attributes})
-
-
-def _choose_method(method: str, n_nodes: int, nodes: Any, n_pivots: Any, options: GraphOptions) -> str:
-    """Dense or sparse; options that go with one of them only are refused by method, whatever the size of the graph."""
-    check_choice("method", method, ("auto", "dense", "sparse"))
-    dense_only = {"nodes": nodes is not None, "solver='classical'": options.get("solver") == "classical"}
-    asked = [name for name, is_asked in dense_only.items() if is_asked]
-    if method == "sparse" and asked:
-        raise InputError(f"{asked[0]} goes with method='dense': a sparse map is of some pairs of all nodes.")
-    if method == "dense" and n_pivots is not None:
-        raise InputError("goes with method='sparse': all pairs of nodes count.", argument="n_pivots")
-    for name in ("checkpoint", "checkpoint_seconds"):
-        if name in options and method != "sparse":
-            raise InputError(
-                f"{name} goes with method='sparse': all pairs are solved in one go.", argument=name
-            )
-    if method == "auto":
-        return "sparse" if n_nodes > DENSE_NODES and not asked else "dense"
-    return method
 
 
 def embed_points(
@@ -388,8 +375,9 @@ def embed_points(
     labels : sequence, optional
         Names of the points.
     **options
-        ``n_neighbors``, ``radius``, ``graph``, ``zermelo``, ``rule``, ``unreachable``, ``dtype``: see
-        :class:`~finsler.estimators.isomap.FinslerIsomap`; and those of :func:`embed_matrix` without ``memory_budget``.
+        ``n_neighbors``, ``radius``, ``graph``, ``zermelo``, ``rule``, ``unreachable``, ``dtype``, and ``method`` and
+        ``n_pivots`` for points too many for all pairs: see :class:`~finsler.estimators.isomap.FinslerIsomap`; and those
+        of :func:`embed_matrix` without ``memory_budget``.
 
     Returns
     -------

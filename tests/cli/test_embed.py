@@ -364,7 +364,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--nothing"], "--nothing"),
         (["embed", "small.csv", "--dim", "0", "--json"], "equal to 1. Try"),
         (["embed", "edges.txt", "--json", "--method", "dense", "--n-pivots", "3"], "--n-pivots: goes with method"),
-        (["embed", "edges.txt", "--json", "--weights", "small.csv", "--n-pivots", "3"], "goes without --weights"),
+        (["embed", "edges.txt", "--json", "--weights", "small.csv", "--n-pivots", "3"], "goes without weights"),
         (["embd"], "No such command 'embd'"),
         (["--nothing"], "--nothing"),
         (["distance", "old.npz", "A"], "Missing argument 'B'"),
@@ -410,8 +410,8 @@ def test_a_sparse_map_with_its_held_out_score(arcs, tmp_path):
 
 
 def test_large_graphs_are_sparse_and_say_so(arcs, tmp_path, monkeypatch):
-    monkeypatch.setattr("finsler.recipes.DENSE_NODES", 100)
-    monkeypatch.setattr("finsler.recipes.DENSE_NODES", 100)
+    monkeypatch.setattr("finsler.graphs.distances.DENSE_NODES", 100)
+    monkeypatch.setattr("finsler.graphs.distances.DENSE_NODES", 100)
     said = done("embed", arcs, "--out", tmp_path / "map.csv", "--n-pivots", 20).stderr
     assert "sparse map" in said
     assert "20 pivots" in said

@@ -407,7 +407,7 @@ def test_new_points_against_loops(rule, known):
     D = geodesic_distances(X, drift=drift, rule=rule).matrix
     field = randers_field(X, drift=drift)
     new_field = randers_field(new, drift=there) if known else None
-    to, back = extend_geodesics(new, X, D, field, new_field, n_neighbors=4, rule=rule)
+    to, back = extend_geodesics(new, X, D, D.T, field, new_field, n_neighbors=4, rule=rule)
     for q in range(5):
         near = np.argsort(np.linalg.norm(X - new[q], axis=1))[:4]
         own = there[q] if known else drift[near[0]]
@@ -427,7 +427,7 @@ def test_fitted_points_as_new_ones_have_the_fitted_distances():
     X = plane(80)
     drift = 0.5 * np.sin(3 * X)
     D = geodesic_distances(X, drift=drift).matrix
-    to, back = extend_geodesics(X, X, D, randers_field(X, drift=drift))
+    to, back = extend_geodesics(X, X, D, D.T, randers_field(X, drift=drift))
     np.testing.assert_allclose(to, D, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(back, D.T, rtol=1e-12, atol=1e-14)
 
@@ -436,4 +436,4 @@ def test_a_new_point_far_from_all_is_refused():
     X = plane(30)
     D = geodesic_distances(X).matrix
     with pytest.raises(ValueError, match=r"Point 1 of X has no fitted point near it \(1 of 2"):
-        extend_geodesics([[0.0, 0.0], [9.0, 9.0]], X, D, RandersField(), radius=0.5)
+        extend_geodesics([[0.0, 0.0], [9.0, 9.0]], X, D, D.T, RandersField(), radius=0.5)

@@ -47,7 +47,8 @@ GOES_WITH = {
     **dict.fromkeys(("source", "target", "where"), ("pairs", "edges")),
     **dict.fromkeys((*COUNTS, *SCALING), ("matrix", "pairs")),
     **dict.fromkeys(("value", "aggregate"), ("pairs",)),
-    **dict.fromkeys(("weight", "hops", "connection", "method", "n_pivots"), ("edges",)),
+    **dict.fromkeys(("weight", "hops", "connection"), ("edges",)),
+    **dict.fromkeys(("method", "n_pivots"), ("edges", "points")),
     "unreachable": ("matrix", "pairs", "edges", "points"),
     "orientation": ("matrix",),
     **dict.fromkeys(("n_neighbors", "speed", "coordinates"), ("points",)),
@@ -153,16 +154,18 @@ def find_map(table: Table, options: Options) -> Embedding:
         if table.graph is not None and "weights" not in options:
             given = chosen(options, *PATHS, "weighting", "method", "n_pivots")
             return embed_graph(table.graph, **given, **solving)
-        if options.get("method") == "sparse":
-            raise InputError("goes with --method dense; a sparse map takes --weighting.", argument="weights")
-        if "n_pivots" in options:
-            raise InputError("goes without --weights FILE: all pairs of nodes count.", argument="n_pivots")
         if table.kind == "points":  # sheets hardly determine alpha
             usual = signature(embed_points).parameters
             solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
             if not {"weights", "weighting"} & {*options}:
-                given = chosen(options, "n_neighbors", "unreachable", "speed", "coordinates")
+                given = chosen(
+                    options, "n_neighbors", "unreachable", "speed", "coordinates", "method", "n_pivots"
+                )
                 return embed_points(table, **given, **solving)
+        if options.get("method") == "sparse":
+            raise InputError("goes with --method dense; a sparse map takes --weighting.", argument="weights")
+        if "n_pivots" in options:
+            raise InputError("goes without weights: all pairs count.", argument="n_pivots")
         if isinstance(table.values, np.memmap) and not (
             {"weights", "weighting", "unreachable", *COUNTS} & {*options} - {"missing"}
         ):

@@ -129,7 +129,8 @@ _ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
 _SWIRL = (
     "A drift that turns, for asymmetry in circles: none, straight ways, arcs (in the plane), or found out."
 )
-_METHOD = "All pairs of a graph, or its edges and some pivots; auto is dense up to 5,000 nodes."
+_METHOD = "All pairs of nodes or points, or edges and some pivots; auto is dense up to 5,000."
+_NEIGHBORS = "Neighbors to join each point to; auto is 10, and more directions on a lattice."
 _SCALING = "Distances agree with the data, a line, any rising function (ordinal) or a smooth one of them."
 _TIES = "Ordinal: equal data may have different distances, or not."
 _CONDITIONAL = "One such function for all, for each row or column, or for the symmetric part."
@@ -159,7 +160,7 @@ Unreachable = Annotated[
 Orientation = Annotated[Word, choice(DATA, "from-to|to-from", _ORIENTATION, "from-to")]
 Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "all; strong for largest")]
 Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths.", False, "--hops")]
-Neighbors = Annotated[Count, number(DATA, "Neighbors to join each point to.", "10")]
+Neighbors = Annotated[Word, option(DATA, _NEIGHBORS, "auto", metavar="auto|N", callback=auto_or_count)]
 Speed = Annotated[Word, option(DATA, _SPEED, "1", metavar="auto|NUMBER")]
 Coordinates = Annotated[Word, choice(DATA, "auto|plane|sphere", _COORDINATES, "auto")]
 Encoding = Annotated[Word, option(DATA, _ENCODING, metavar="NAME")]

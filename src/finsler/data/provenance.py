@@ -21,7 +21,7 @@ class Provenance:
     """
 
     source: str = ""  #: Name of the file, or kind of the object.
-    kind: str = ""  #: What it was taken for: matrix, pairs, edges, points.
+    kind: str = ""  #: What it was taken for: matrix, pairs, edges, points, field.
     columns: dict[str, str] = field(default_factory=dict)  #: Their names by role: {"value": "seconds"}.
     counts_arcs: bool = False  #: Whether every arc counts as one, for lack of lengths.
     similarity: str = ""  #: Transform by which flows or similarities became dissimilarities.
@@ -41,6 +41,10 @@ class Provenance:
     n_pivots: int = 0  #: Pivots of a sparse map.
     backend: str = ""  #: Where the pairs were, if not in memory: "memmap" or "dask".
     n_panels: int = 0  #: Panels of rows in which they were read there.
+    detour: float = (
+        0.0  #: By how much ways on a lattice are too long, relative: estimated median over directions,
+    )
+    most_detour: float = 0.0  #: and the most.
     n_comments: int = 0  #: Rows of a text below its first that look like comments, skipped.
     n_graphs_skipped: int = 0  #: Further and nested graphs of a file, skipped.
     remarks: tuple[str, ...] = ()  #: Whatever else the user should know, in words.
@@ -48,7 +52,7 @@ class Provenance:
     @property
     def paths(self) -> bool:
         """Whether the values are lengths of shortest paths: they share arcs, so their errors are not independent."""
-        return self.kind in ("edges", "points")
+        return self.kind in ("edges", "points", "field")
 
     def having(self, **changes: Any) -> Provenance:
         """Give the same facts with some changed; ``remarks`` and ``left_out`` are added to those that are there."""
@@ -101,6 +105,11 @@ class Provenance:
         if self.method == "sparse":
             why = ", chosen for the number of nodes" if self.chosen else ""
             said.append(f"A sparse map by arcs and {self.n_pivots} pivots{why}.")
+        if self.detour:
+            said.append(
+                f"Ways run along the edges of a lattice: an estimated {self.detour:.1%} too long in the median, "
+                f"{self.most_detour:.1%} at most."
+            )
         if self.backend == "memmap":
             said.append(f"The matrix was read in {count(self.n_panels, 'panel')} at each pass.")
         elif self.backend == "dask":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -16,10 +17,16 @@ from finsler._arguments import check_arguments
 from finsler.data.fields import randers_field
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
-from finsler.errors import InputError
-from finsler.estimators.mds import MapEstimator
-from finsler.graphs.neighbors import extend_geodesics, geodesics
+from finsler.embedding import Embedding
+from finsler.errors import InputError, check_choice
+from finsler.estimators.mds import SOLVERS, MapEstimator
+from finsler.graphs.digraph import Digraph
+from finsler.graphs.distances import choose_method
+from finsler.graphs.neighbors import JoinedPoints, extend_geodesics, join_points
+from finsler.graphs.pivots import N_PIVOTS, pivot_graph
+from finsler.solvers.options import PIVOT_DEFAULTS, SparseOptions, options_of
 from finsler.solvers.placement import place
+from finsler.solvers.sparse.solver import Plan, map_graph
 
 Array = NDArray[np.floating[Any]]
 
@@ -40,8 +47,9 @@ class FinslerIsomap(MapEstimator):
         sheet with a constant drift of norm a is tilted by an angle whose sine is a/alpha, so a smaller alpha shows
         the asymmetry better, as long as it is above a. "auto" fits it to the data, which sheets hardly determine. With a
         `swirl` rather take "auto": a number stays the drift at the middle of the map.
-    n_neighbors : int, default=10
-        Nearest points to which each point is joined.
+    n_neighbors : int or "auto", default="auto"
+        Nearest points to which each point is joined. "auto" is 10, and on a lattice in the plane more directions, so that
+        ways are hardly too long, see :func:`~finsler.graphs.neighbors.neighborhood_graph`.
     radius : float, optional
         Join all points within this distance instead.
     graph : sparse matrix or transformer, optional
@@ -58,8 +66,15 @@ class FinslerIsomap(MapEstimator):
         Measure an edge by the metrics of both its ends or of its start (the paper's).
     unreachable : {"raise", "largest"}, default="raise"
         If the neighborhood graph is in several pieces: refuse, or map the largest and warn.
-    solver, swirl, init, n_init, max_iter, tol, accelerate, time_limit, callback
+    method : {"auto", "dense", "sparse"}, default="auto"
+        All pairs of points ("dense"), or the edges and the pairs with some pivots ("sparse"), for points too many for all
+        pairs. "auto" is dense up to 5,000 points, and with ``solver="classical"`` or `weights`.
+    n_pivots : int, optional
+        Pivots of a sparse map, 100 by default.
+    solver, swirl, init, n_init, accelerate, time_limit, callback
         Of the solver, as in :class:`~finsler.estimators.mds.FinslerMDS`.
+    max_iter, tol : int and float, optional
+        Of the solver, too: 500 and 1e-7, and 200 and 3e-4 for a sparse map.
     dtype : {float64, float32}, default=float64
         Type of ``dist_matrix_``.
     n_jobs : int, optional
@@ -78,7 +93,9 @@ class FinslerIsomap(MapEstimator):
     result_ : Embedding
         The map with its labels: measure, save, plot.
     dist_matrix_ : ndarray of shape (n_kept, n_kept)
-        Lengths of the shortest paths, from row to column.
+        Lengths of the shortest paths, from row to column. Not of sparse maps.
+    pivot_distances_ : PivotDistances
+        Of sparse maps: lengths of the shortest paths to and from the pivots, in units of the mean edge.
     neighbors_graph_ : scipy.sparse.csr_array of shape (n_kept, n_kept)
         Lengths of the edges, from row to column.
     alpha_, omega_ : float, ndarray of shape (n_components,)
@@ -106,7 +123,7 @@ class FinslerIsomap(MapEstimator):
         n_components: int = 3,
         *,
         alpha: float | str = 0.5,
-        n_neighbors: int = 10,
+        n_neighbors: int | str = "auto",
         radius: float | None = None,
         graph: Any = None,
         drift: Any = None,
@@ -115,12 +132,14 @@ class FinslerIsomap(MapEstimator):
         zermelo: str = "exact",
         rule: str = "average",
         unreachable: str = "raise",
+        method: str = "auto",
+        n_pivots: int | None = None,
         solver: str = "smacof",
         swirl: bool | str = False,
         init: str | ArrayLike = "classical",
         n_init: int | str = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-7,
+        max_iter: int | None = None,
+        tol: float | None = None,
         accelerate: bool = True,
         time_limit: float | None = None,
         callback: Callable[[Any], Any] | None = None,
@@ -140,6 +159,8 @@ class FinslerIsomap(MapEstimator):
         self.zermelo = zermelo
         self.rule = rule
         self.unreachable = unreachable
+        self.method = method
+        self.n_pivots = n_pivots
         self.solver = solver
         self.swirl = swirl
         self.init = init
@@ -174,7 +195,7 @@ class FinslerIsomap(MapEstimator):
         drift, current, metric : array-like or callable, optional
             The field, at most one of the three, in place of that of the constructor.
         weights : array-like of shape (n, n), optional
-            Weight of each ordered pair; all 1 by default.
+            Weight of each ordered pair; all 1 by default. Of dense maps only.
         """
         self._check_parameters()
         check_arguments(FinslerIsomap.fit, locals())
@@ -191,25 +212,58 @@ class FinslerIsomap(MapEstimator):
             raise InputError(
                 f"weights must have shape ({n}, {n}), one for each ordered pair; got {np.shape(weights)}."
             )
+        method = choose_method(
+            self.method, n, {"weights": weights is not None, "solver='classical'": self.solver == "classical"},
+            {"n_pivots": self.n_pivots is not None},
+        )  # fmt: skip
+        plan = self._plan() if method == "sparse" else None
         field = randers_field(X, **self._field(drift, current, metric), zermelo=self.zermelo)
         graph = self.graph
         self._transformer = clone(graph, safe=False) if hasattr(graph, "fit_transform") else None
         if self._transformer is not None:
             graph = self._transformer.fit_transform(points)
-        found = geodesics(
+        found = join_points(
             points, field, n_neighbors=self.n_neighbors, radius=self.radius, graph=graph, rule=self.rule,
-            unreachable=self.unreachable, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose,
+            unreachable=self.unreachable,
         )  # fmt: skip
         if found.warning:
             warnings.warn(f"FinslerIsomap: {found.warning}", UserWarning, stacklevel=2)
-        self._solve(found.dissimilarities(point_labels(X), weights))
+        for name in ("dist_matrix_", "pivot_distances_"):  # of an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
+        if plan is not None:
+            self._solve_sparse(found, point_labels(X), plan)
+        else:
+            running = {name: getattr(self, name) for name in ("dtype", "n_jobs", "verbose")}
+            data = found.dissimilarities(point_labels(X), weights, **running)
+            facts = data.provenance.having(method="dense")
+            self._solve(replace(data, provenance=facts))
+            self.dist_matrix_ = data.matrix
         self._n_samples = n
         self._fit_points = points[found.kept]
         self._fit_field = found.field
         self.kept_ = found.kept
-        self.dist_matrix_ = found.matrix
         self.neighbors_graph_: csr_array = found.edges
         return self
+
+    def _plan(self) -> Plan:
+        """What a sparse map is asked to be, checked before anything is measured."""
+        check_choice("solver", self.solver, SOLVERS)
+        options = cast(SparseOptions, options_of(self, PIVOT_DEFAULTS))
+        return Plan.of("FinslerIsomap", self.n_components, self.alpha, "uniform", options)
+
+    def _solve_sparse(self, found: JoinedPoints, labels: list[Any] | None, plan: Plan) -> None:
+        """Map the points by their edges and some pivots."""
+        graph = Digraph(found.edges, found.labels_of(labels), found.provenance(labels))
+        measured = pivot_graph(graph, N_PIVOTS if self.n_pivots is None else self.n_pivots, **plan.running)
+        solution, scores = map_graph(measured, plan)
+        facts = measured.provenance.having(chosen=self.method == "auto")
+        self.result_ = Embedding.from_solution(
+            solution, labels=graph.labels, provenance=facts, held_out=scores
+        )
+        self.pivot_distances_ = measured.pivots
+        self._unit = measured.unit
+        self._keep(solution)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Find the map and return its coordinates, one row per sample; NaN where a point was left out.
@@ -250,18 +304,27 @@ class FinslerIsomap(MapEstimator):
         elif self._fit_field.everywhere is not None:
             new_field = self._fit_field.everywhere(points)
         near = None if self._transformer is None else self._transformer.transform(points)[:, self.kept_]
+        fitted, ahead, back = self._measured()
         to_fitted, from_fitted = extend_geodesics(
-            points, self._fit_points, self.dist_matrix_, self._fit_field, new_field,
+            points, self._fit_points, ahead, back, self._fit_field, new_field,
             n_neighbors=self.n_neighbors, radius=self.radius, near=near, rule=self.rule,
         )  # fmt: skip
         placed = place(
-            self.embedding_,
+            fitted,
             **self.result_.metric,
             to_fitted=to_fitted,
             from_fitted=from_fitted,
             n_jobs=self.n_jobs,
         )
         return placed.coordinates
+
+    def _measured(self) -> tuple[Array, Array, Array]:
+        """Coordinates of all points, or of the pivots; and distances of every point to these, and back."""
+        if hasattr(self, "dist_matrix_"):
+            return self.embedding_, self.dist_matrix_, self.dist_matrix_.T
+        found = self.pivot_distances_
+        ahead, back = (self._unit * part for part in (found.out_of, found.into))
+        return self.embedding_[found.pivots], ahead, back
 
     def _field(self, drift: Any, current: Any, metric: Any) -> dict[str, Any]:
         """Field given to a method, or else to the constructor."""

@@ -74,18 +74,22 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
         backend = data if isinstance(data, Backend) else MemoryBackend(data, self.n_jobs)
         solution = self._solution(backend)
-        name = type(self).__name__
-        if solution.status == "max_iter":
-            warnings.warn(f"{name}: {solution.message}", ConvergenceWarning, stacklevel=3)
-        elif solution.alpha_identifiable is False and solution.swirl is None:
-            text = about_alpha(solution.alpha_source, solution.alpha, len(solution.drift))
-            warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
-        for text in [] if solution.scaled is None else solution.scaled.warnings():
-            warnings.warn(f"{name}: {text}", UserWarning, stacklevel=3)
         self.result_ = Embedding.from_solution(
             solution, labels=backend.labels, provenance=backend.provenance, data=backend.data,
             shown=backend.asymmetry_shown(skew_shown(solution.coordinates, solution.drift, solution.swirl)),
         )  # fmt: skip
+        self._keep(solution)
+
+    def _keep(self, solution: Solution) -> None:
+        """Set the fitted attributes that say what a solver found, and warn of what is doubtful about it."""
+        name = type(self).__name__
+        if solution.status == "max_iter":
+            warnings.warn(f"{name}: {solution.message}", ConvergenceWarning, stacklevel=4)
+        elif solution.alpha_identifiable is False and solution.swirl is None:
+            text = about_alpha(solution.alpha_source, solution.alpha, len(solution.drift))
+            warnings.warn(f"{name}: {text}", UserWarning, stacklevel=4)
+        for text in [] if solution.scaled is None else solution.scaled.warnings():
+            warnings.warn(f"{name}: {text}", UserWarning, stacklevel=4)
         self.embedding_, self.omega_, self.alpha_ = solution.coordinates, solution.drift, solution.alpha
         self.swirl_ = solution.swirl
         self.stress_, self.normalized_stress_ = solution.stress, solution.normalized_stress

@@ -8,7 +8,7 @@ sums over the rows drawn, with the standard error of such a ratio. With all node
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,37 @@ from finsler.graphs.paths import shortest_paths
 Array = NDArray[Any]
 
 POLICIES = ("mask", "largest", "hinge", "raise")
+METHODS = ("auto", "dense", "sparse")
 DENSE_NODES = 5000  # up to which all pairs of a graph are looked at, unless asked otherwise
 WEIGHTINGS = {"uniform": 0.0, "inverse": 1.0, "inverse-square": 2.0}
+
+
+def choose_method(
+    method: str, n_nodes: int, dense_only: Mapping[str, bool], sparse_only: Mapping[str, bool]
+) -> str:
+    """Dense or sparse; arguments that go with one of them only are refused by method, whatever the size of the data.
+
+    Examples
+    --------
+    >>> choose_method("auto", 6000, {"nodes": False}, {}), choose_method("auto", 6000, {"nodes": True}, {})
+    ('sparse', 'dense')
+    """
+    check_choice("method", method, METHODS)
+    asked = [name for name, is_asked in dense_only.items() if is_asked]
+    if method == "sparse" and asked:
+        raise InputError(
+            f"{asked[0]} goes with method='dense': a sparse map is of some pairs of all points.",
+            argument=None if "=" in asked[0] else asked[0],
+        )
+    for name, is_asked in sparse_only.items():
+        if is_asked and method != "sparse" and (name != "n_pivots" or method == "dense"):
+            raise InputError(
+                f"{name} goes with method='sparse': otherwise all pairs count, and are solved in one go.",
+                argument=name,
+            )
+    if method == "auto":
+        return "sparse" if n_nodes > DENSE_NODES and not asked else "dense"
+    return method
 
 
 def graph_distances(

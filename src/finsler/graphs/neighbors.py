@@ -28,24 +28,28 @@ from finsler.data.fields import RandersField, as_points, randers_field
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
 from finsler.data.matrix import Array, Dissimilarities, as_dissimilarities
+from finsler.data.provenance import Provenance
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.geometry.components import graph_components, largest_component
+from finsler.graphs.lattices import Detour, PointLattice, find_lattice, lattice_edges
 from finsler.graphs.paths import shortest_paths
 
+N_NEIGHBORS = 10  # that n_neighbors="auto" takes away from lattices
 BLOCK = 1 << 20  # numbers in a block of metrics, when edges are measured
 
 
 def neighborhood_graph(
-    points: ArrayLike, *, n_neighbors: int = 10, radius: float | None = None, graph: Any = None
+    points: ArrayLike, *, n_neighbors: int | str = "auto", radius: float | None = None, graph: Any = None
 ) -> csr_array:
     """Join each point to its neighbors; an edge goes both ways if either end is a neighbor of the other.
 
     Parameters
     ----------
     points : array-like of shape (n, d)
-    n_neighbors : int, default=10
-        Nearest points that count as neighbors, the point itself not among them. Without effect with `radius` or
-        `graph`.
+    n_neighbors : int or "auto", default="auto"
+        Nearest points that count as neighbors, the point itself not among them. "auto" is 10, unless the points lie on a
+        lattice in the plane: then those in 40 directions, as far as no gap lies between, if that joins all of them
+        (`finsler.graphs.lattices`). Without effect with `radius` or `graph`.
     radius : float, optional
         Take all points within this distance in place of the nearest ones.
     graph : sparse matrix of shape (n, n), or transformer, optional
@@ -71,6 +75,8 @@ def neighborhood_graph(
     check_arguments(neighborhood_graph, locals(), besides=("points",))
     X = as_points(points)
     n = len(X)
+    if (found := _lattice(X, n_neighbors, radius, graph)) is not None:
+        return found[1]
     if graph is None:
         rows, columns = _search(X, None, n_neighbors, radius)
     elif radius is not None:
@@ -86,6 +92,19 @@ def neighborhood_graph(
     return csr_array((np.concatenate([lengths, lengths]), ends), shape=(n, n))
 
 
+def _lattice(
+    X: Array, n_neighbors: int | str, radius: Any, graph: Any
+) -> tuple[PointLattice, csr_array] | None:
+    """Lattice on which the points lie, and their Euclidean edges, if neighbors are left open and these join all points."""
+    if n_neighbors != "auto" or radius is not None or graph is not None:
+        return None
+    found = find_lattice(X)
+    if found is None:
+        return None
+    edges = found.in_order_of_points(lattice_edges(found.lattice, RandersField()))
+    return None if graph_components(edges).any() else (found, edges)
+
+
 def randers_edges(X: Array, neighbors: csr_array, field: RandersField, rule: str = "average") -> csr_array:
     """Directed lengths of the edges of a neighborhood graph, its stored entries, under a field at its points."""
     rows, columns = _stored(neighbors, (len(X), len(X)))
@@ -93,39 +112,69 @@ def randers_edges(X: Array, neighbors: csr_array, field: RandersField, rule: str
     return csr_array((lengths, (rows, columns)), shape=(len(X), len(X)))
 
 
-class Geodesics(NamedTuple):
-    """Shortest paths, and what :class:`~finsler.estimators.isomap.FinslerIsomap` keeps beside them."""
+class JoinedPoints(NamedTuple):
+    """Points joined to their neighbors, and what :class:`~finsler.estimators.isomap.FinslerIsomap` keeps beside them."""
 
-    matrix: Array
     edges: csr_array  # directed lengths among the points kept
     field: RandersField  # at the points kept
     kept: NDArray[np.intp]
     left_out: NDArray[np.intp]
     warning: str  # about the points left out, "" if there are none
+    detour: Detour  # how much too long ways on a lattice are; zeros elsewhere, where it is not known
+
+    def labels_of(self, labels: list[Any] | None) -> list[Any] | None:
+        """Labels of the points kept; their row numbers if there are none and points were left out."""
+        if not len(self.left_out):
+            return labels
+        return self.kept.tolist() if labels is None else [labels[i] for i in self.kept.tolist()]
+
+    def provenance(self, labels: list[Any] | None) -> Provenance:
+        """Facts about the points, of which `labels` are all labels."""
+        names: Any = range(len(self.kept) + len(self.left_out)) if labels is None else labels
+        left_out = tuple(names[i] for i in self.left_out.tolist())
+        median, most = self.detour
+        return Provenance(kind="points", left_out=left_out, detour=median, most_detour=most)
 
     def dissimilarities(
-        self, labels: list[Any] | None, weights: ArrayLike | None = None, missing: str = "raise"
+        self,
+        labels: list[Any] | None,
+        weights: ArrayLike | None = None,
+        missing: str = "raise",
+        **options: Any,
     ) -> Dissimilarities:
-        """Check the matrix, with the labels of the points kept; row numbers if there are none and points were left out."""
-        n = len(self.kept) + len(self.left_out)
-        names = list(range(n)) if labels is None else labels
-        if len(self.left_out):
-            weights = None if weights is None else np.asarray(weights)[np.ix_(self.kept, self.kept)]
-            labels = [names[i] for i in self.kept.tolist()]
-        data = as_dissimilarities(self.matrix, weights, labels=labels, missing=missing, name="distances")
-        left_out = [names[i] for i in self.left_out.tolist()]
-        return replace(data, provenance=data.provenance.having(kind="points", left_out=left_out))
+        """Lengths of all shortest paths; options are those of `shortest_paths`."""
+        if weights is not None:
+            weights = np.asarray(weights)[np.ix_(self.kept, self.kept)]
+        D = shortest_paths(self.edges, **options)
+        data = as_dissimilarities(
+            D, weights, labels=self.labels_of(labels), missing=missing, name="distances"
+        )
+        own, found = self.provenance(labels), data.provenance
+        facts = own.having(
+            n_missing=found.n_missing,
+            n_unreachable=found.n_unreachable,
+            policy=found.policy,
+            shift=found.shift,
+        )
+        return replace(data, provenance=facts)
 
 
-def geodesics(
-    points: Array, field: RandersField, *, n_neighbors: int, radius: float | None, graph: Any, rule: str,
-    unreachable: str, **options: Any,
-) -> Geodesics:  # fmt: skip
-    """Work of :func:`geodesic_distances`, for a field that was checked; options go to `shortest_paths`."""
+def join_points(
+    points: Array, field: RandersField, *, n_neighbors: int | str, radius: float | None, graph: Any, rule: str,
+    unreachable: str,
+) -> JoinedPoints:  # fmt: skip
+    """Join points to their neighbors and measure the edges; the parameters are those of :func:`geodesic_distances`."""
     check_choice("unreachable", unreachable, ("raise", "mask", "largest"))
-    neighbors = neighborhood_graph(points, n_neighbors=n_neighbors, radius=radius, graph=graph)
-    edges = randers_edges(points, neighbors, field, rule)
-    n = len(points)
+    n, detour = len(points), Detour(0.0, 0.0)
+    if (found := _lattice(points, n_neighbors, radius, graph)) is not None:
+        on_lattice, neighbors = found
+        ordered = field.take(on_lattice.order)
+        edges = on_lattice.in_order_of_points(lattice_edges(on_lattice.lattice, ordered, rule))
+        detour = on_lattice.lattice.detour(ordered)
+    else:
+        nearest = min(N_NEIGHBORS, n - 1) if n_neighbors == "auto" else n_neighbors
+        neighbors = neighborhood_graph(points, n_neighbors=nearest, radius=radius, graph=graph)
+        edges = randers_edges(points, neighbors, field, rule)
     kept, warning = np.arange(n), ""
     piece = graph_components(neighbors)
     sizes = np.bincount(piece)
@@ -143,7 +192,7 @@ def geodesics(
         edges, field = edges[kept][:, kept], field.take(kept)
         warning = f"{broken}: {n - len(kept)} points outside the largest are left out."
     left_out = np.setdiff1d(np.arange(n), kept)
-    return Geodesics(shortest_paths(edges, **options), edges, field, kept, left_out, warning)
+    return JoinedPoints(edges, field, kept, left_out, warning, detour)
 
 
 def geodesic_distances(
@@ -153,7 +202,7 @@ def geodesic_distances(
     current: Any = None,
     metric: Any = None,
     zermelo: str = "exact",
-    n_neighbors: int = 10,
+    n_neighbors: int | str = "auto",
     radius: float | None = None,
     graph: Any = None,
     rule: str = "average",
@@ -183,6 +232,7 @@ def geodesic_distances(
         Who is joined to whom, see :func:`neighborhood_graph`.
     rule : {"average", "start"}, default="average"
         Length of an edge: the mean of those by the metrics of both ends, or that by the metric of the start (the paper's).
+        The edges of a lattice, which may pass other points, are averaged over these, too, by the trapezoidal rule.
     unreachable : {"raise", "mask", "largest"}, default="raise"
         What to do if the graph is in several pieces, which have no common frame: refuse; give pairs between pieces weight
         0, for a solver of each; or keep the largest piece, with a warning that says how many points were left out.
@@ -218,30 +268,35 @@ def geodesic_distances(
     points = labeled(points)
     X = as_points(points)
     field = randers_field(points, drift=drift, current=current, metric=metric, zermelo=zermelo)
-    found = geodesics(
-        X, field, n_neighbors=n_neighbors, radius=radius, graph=graph, rule=rule, unreachable=unreachable, dtype=dtype,
-        out=out, n_jobs=n_jobs, verbose=verbose,
-    )  # fmt: skip
+    found = join_points(
+        X, field, n_neighbors=n_neighbors, radius=radius, graph=graph, rule=rule, unreachable=unreachable
+    )
     if found.warning:
         warnings.warn(found.warning, UserWarning, stacklevel=2)
-    return found.dissimilarities(point_labels(points), missing="mask" if unreachable == "mask" else "raise")
+    return found.dissimilarities(
+        point_labels(points), missing="mask" if unreachable == "mask" else "raise", dtype=dtype, out=out, n_jobs=n_jobs,
+        verbose=verbose,
+    )  # fmt: skip
 
 
 def extend_geodesics(
-    new_points: ArrayLike, points: Array, distances: Array, field: RandersField, new_field: RandersField | None = None,
-    *, n_neighbors: int = 10, radius: float | None = None, near: Any = None, rule: str = "average",
+    new_points: ArrayLike, points: Array, ahead: Array, back: Array, field: RandersField,
+    new_field: RandersField | None = None,
+    *, n_neighbors: int | str = "auto", radius: float | None = None, near: Any = None, rule: str = "average",
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Distances from new points to fitted ones, and back, over the fitted neighbors of the new points: each (k, n).
+    """Distances from new points to fitted ones, and back, over the fitted neighbors of the new points: each (k, h).
 
-    `distances` are those between the fitted `points`, and `field` is there. Without `new_field` a new point has the metric
-    of the fitted point nearest to it. `near`, a sparse matrix (k, n), says who is joined to whom if that is known.
+    `ahead` and `back`, (n, h), are those from the fitted `points` to h of them and back, and `field` is there. Without
+    `new_field` a new point has the metric of the fitted point nearest to it. `near`, a sparse matrix (k, n), says who is
+    joined to whom if that is known.
     """
     new = as_points(new_points, "X")
     shape = len(new), len(points)
     if near is not None:
         rows, columns = _stored(near, shape)
     else:
-        rows, columns = _search(points, new, min(n_neighbors, len(points)), radius)
+        nearest = N_NEIGHBORS if isinstance(n_neighbors, str) else n_neighbors
+        rows, columns = _search(points, new, min(nearest, len(points)), radius)
     count = np.bincount(rows, minlength=len(new))
     if not count.all():
         raise InputError(
@@ -253,13 +308,13 @@ def extend_geodesics(
     last = np.cumsum(count)
     if new_field is None:
         new_field = field.take(columns[last - count])
-    out = _measure(new, points, rows, columns, _by_rule(rule, (new_field, rows), (field, columns)))
-    back = _measure(points, new, columns, rows, _by_rule(rule, (field, columns), (new_field, rows)))
-    to_fitted, from_fitted = np.empty(shape), np.empty(shape)
+    leaving = _measure(new, points, rows, columns, _by_rule(rule, (new_field, rows), (field, columns)))
+    coming = _measure(points, new, columns, rows, _by_rule(rule, (field, columns), (new_field, rows)))
+    to_fitted, from_fitted = (np.empty((len(new), ahead.shape[1])) for _ in range(2))
     for i, edges in enumerate(map(slice, last - count, last)):
         stops = columns[edges]
-        to_fitted[i] = (out[edges, None] + distances[stops]).min(axis=0)
-        from_fitted[i] = (distances[:, stops] + back[edges]).min(axis=1)
+        to_fitted[i] = (leaving[edges, None] + ahead[stops]).min(axis=0)
+        from_fitted[i] = (back[stops] + coming[edges, None]).min(axis=0)
     return to_fitted, from_fitted
 
 
@@ -287,7 +342,7 @@ def _measure(
 
 
 def _search(
-    X: Array, new: Array | None, n_neighbors: int, radius: float | None
+    X: Array, new: Array | None, n_neighbors: int | str, radius: float | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows of ``new`` and the rows of X near them; without ``new``, of X and the others near them."""
     if radius is not None:
@@ -297,7 +352,9 @@ def _search(
         count = np.array([len(row) for row in near], dtype=np.intp)
         columns = np.concatenate([*near, np.empty(0, np.intp)]).astype(np.intp)
         return np.repeat(np.arange(len(near)), count), columns
-    check_count("n_neighbors", n_neighbors)
+    if n_neighbors == "auto":
+        n_neighbors = min(N_NEIGHBORS, len(X) - 1)
+    n_neighbors = check_count("n_neighbors", n_neighbors)
     if new is None and n_neighbors >= len(X):
         raise InputError(
             f"n_neighbors={n_neighbors} needs more points than that: n_samples = {len(X)}. Use at most {len(X) - 1}.",

@@ -182,6 +182,12 @@ def scaling_of(options: Mapping[str, Any]) -> Scaling:
     return Scaling(*given.values())
 
 
-def options_of(estimator: Any) -> SolverOptions:
+BY_METHOD = ("max_iter", "tol")  # where an estimator has both methods, None is the default of the method
+
+
+def options_of(estimator: Any, defaults: EveryOption = DEFAULTS) -> SolverOptions:
     """Options of the solver as an estimator keeps them: attributes of the same names."""
-    return cast(SolverOptions, {name: getattr(estimator, name) for name in SolverOptions.__annotations__})
+    found = {name: getattr(estimator, name) for name in SolverOptions.__annotations__}
+    for name in BY_METHOD:
+        found[name] = defaults.get(name) if found[name] is None else found[name]
+    return cast(SolverOptions, found)
