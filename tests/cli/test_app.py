@@ -130,7 +130,7 @@ def test_ctrl_c_writes_the_best_map_so_far(flights, tmp_path):
 def test_ctrl_c_at_any_other_time_leaves_nothing(flights, tmp_path):
     folder, _ = flights
     args = ["embed", folder / "times.csv", "--out", tmp_path / "map.npz"]
-    for module, name in (("finsler.cli.inputs", "measure"), ("finsler.embedding", "save_archive")):
+    for module, name in (("finsler.cli.inputs", "measure"), ("finsler.map_file", "save_archive")):
         result = interrupted(module, name, 1, args)
         assert result.returncode == 130
         assert result.stderr.splitlines()[-1] == "finsler: stopped by Ctrl-C; nothing more was written."

@@ -58,3 +58,10 @@ def test_geojson_of_a_saved_map_without_places_is_refused(small):
     done("embed", small, "--out", small.with_suffix(".npz"))
     line = mistake("plot", small.with_suffix(".npz"), "--out", small.with_suffix(".geojson"))
     assert "--attributes" in line
+
+
+def test_the_command_line_knows_all_formats_of_exports():
+    from finsler.cli.output import EXPORTS
+    from finsler.exports import WRITERS
+
+    assert {*EXPORTS} == {*WRITERS}

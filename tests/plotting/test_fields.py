@@ -112,7 +112,7 @@ def test_heights_use_the_graph_given():
 def test_heights_are_not_drawn_over_a_hole():
     X = np.random.default_rng(0).uniform(size=(900, 2))
     X = X[np.linalg.norm(X - 0.5, axis=1) > 0.25]
-    mesh = fields._triangles(X)
+    mesh = fields.triangles(X)
     corners = X[mesh.triangles[~mesh.mask]]
     assert (np.linalg.norm(corners.mean(axis=1) - 0.5, axis=1) > 0.15).all()
     settled(plot_height(X, X[:, 0]))

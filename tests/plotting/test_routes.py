@@ -5,6 +5,7 @@ import pytest
 from matplotlib import colors as mpl_colors
 from matplotlib import pyplot as plt
 
+from finsler import embed_graph
 from finsler.errors import InputError
 from finsler.graphs import as_digraph
 from finsler.plotting import plot_field, plot_route
@@ -57,4 +58,50 @@ def test_a_street_of_one_way_has_one_line():
 def test_places_must_fit_the_nodes():
     with pytest.raises(InputError, match="points"):
         plot_route(river().route("top", "end"), PLACES[:3])
+    plt.close("all")
+
+
+def town(**columns):
+    found = embed_graph(
+        [("top", "mid", 1.0), ("mid", "end", 1.0), ("end", "bank", 2.0), ("bank", "top", 2.0)]
+    )
+    return found.with_attributes(columns)
+
+
+def test_a_route_of_a_map_is_drawn_on_it_and_where_its_points_are():
+    found = town()
+    on_map = drawn(settled(plot_route(found.route("top", "end"))))
+    rows = [found.index(name) for name in ("top", "mid", "end")]
+    np.testing.assert_array_equal(on_map["there"].get_xydata(), found.coordinates[rows])
+    order = [["top", "mid", "end", "bank"].index(name) for name in found.labels]
+    X = PLACES[order]
+    found = town(lon=X[:, 0], lat=X[:, 1])
+    axes = settled(plot_route(found.route("top", "end"), on="both"))
+    assert len(axes) == 2
+    np.testing.assert_array_equal(drawn(axes[0])["back"].get_xydata(), PLACES[[2, 3, 0]])
+    np.testing.assert_array_equal(drawn(axes[1])["there"].get_xydata(), found.coordinates[rows])
+    (line,) = [axes[0].figure.get_suptitle()]
+    assert line == "top → end: 2 · end → top: 4"
+    alone = settled(plot_route(found.route("top", "end")))  # places come first
+    np.testing.assert_array_equal(drawn(alone)["there"].get_xydata(), PLACES[[0, 1, 2]])
+
+
+def test_a_route_over_the_date_line_is_drawn_on_one_side():
+    found = town()
+    lon = np.array(
+        [{"top": 170.0, "mid": 179.0, "end": -175.0, "bank": 178.0}[name] for name in found.labels]
+    )
+    found = found.with_attributes({"lon": lon, "lat": np.arange(4.0)})
+    line = drawn(settled(plot_route(found.route("top", "end"))))["there"].get_xdata()
+    assert np.ptp(line) == pytest.approx(15.0)
+
+
+def test_a_map_in_space_and_a_graph_that_knows_its_places():
+    solid = embed_graph([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (3, 0, 1.0)], n_components=3, alpha=0.2)
+    ax = settled(plot_route(solid.route(0, 2)))
+    assert ax.name == "3d"
+    with pytest.raises(InputError, match="both"):
+        plot_route(solid.with_attributes({"x": [1.0, 2, 3, 4], "y": [0.0, 0, 1, 1]}).route(0, 2), on="both")
+    with pytest.raises(InputError, match="points"):
+        plot_route(river().route("top", "end"))
     plt.close("all")

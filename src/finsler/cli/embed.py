@@ -77,6 +77,7 @@ def embed(
     keep_data: opt.KeepData = None,
     attributes: opt.Attributes = None,
     color: opt.Color = None,
+    arcs: opt.Arcs = None,
     title: opt.Title = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
@@ -119,7 +120,7 @@ def embed(
     result = result if other is None else result.align(other)
     result = result.with_attributes(inputs.on_map(about, table, result))
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
-    output.write(targets, result, color=color, title=title, quiet=quiet, keep_data=keep_data)
+    output.write(targets, result, color=color, title=title, quiet=quiet, keep_data=keep_data, arcs=arcs)
     if json:
         output.print_json(_record(table, result, targets))
     output.end_as(result.status)

@@ -120,7 +120,14 @@ def place(
 PLOT_EXAMPLES = opt.examples(
     "finsler plot map.npz --out map.png",
     "finsler plot map.npz --attributes towns.csv --color region --out map.html",
+    "finsler plot map.npz --attributes towns.csv --places --out where.png",
 )
+Places = Annotated[
+    bool,
+    opt.option(
+        opt.OUTPUT, "In pictures, points where they really are: lon and lat, or x and y.", False, "--places"
+    ),
+]
 
 
 def plot(
@@ -129,11 +136,13 @@ def plot(
     force: opt.Force = False,
     attributes: opt.Attributes = None,
     color: opt.Color = None,
+    arcs: opt.Arcs = None,
+    places: Places = False,
     title: opt.Title = None,
     encoding: opt.Encoding = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Draw a saved map, as a picture or as a page to explore."""
+    """Draw a saved map, as a picture or as a page to explore; or write it in another format."""
     from finsler.cli import output
     from finsler.data.point_tables import read_attributes
     from finsler.embedding import Embedding
@@ -144,4 +153,5 @@ def plot(
         about = read_attributes(attributes, embedding.labels, embedding.n_points, encoding=encoding)
         embedding = embedding.with_attributes(about)
     output.check_color(color, embedding.attributes)
-    output.write(targets, embedding, color=color, title=title, quiet=quiet)
+    output.check_places(targets, embedding.attributes)
+    output.write(targets, embedding, color=color, title=title, quiet=quiet, arcs=arcs, places=places)

@@ -136,6 +136,7 @@ _TIES = "Ordinal: equal data may have different distances, or not."
 _CONDITIONAL = "One such function for all, for each row or column, or for the symmetric part."
 _STARTS = "Starts, of which the best is kept; auto takes many for few points, one or two for many."
 _ATTRIBUTES = "Table with more about the points, one row each, by label."
+_ARCS = "Draw the arcs of a graph in pictures."
 _KEEP = "Keep the data in .npz, to compare the map with."
 
 Word = str | None
@@ -211,4 +212,5 @@ Json = Annotated[bool, option(OUTPUT, "Print the result as JSON on stdout.", Fal
 KeepData = Annotated[bool | None, option(OUTPUT, _KEEP, "up to 1,000 points", "--keep-data/--no-keep-data")]
 Attributes = Annotated[Word, option(OUTPUT, _ATTRIBUTES, metavar="FILE")]
 Color = Annotated[Word, option(OUTPUT, "Attribute to color points by.", "height", metavar="COLUMN")]
+Arcs = Annotated[bool | None, option(OUTPUT, _ARCS, "up to 3,000", "--arcs/--no-arcs")]
 Title = Annotated[Word, option(OUTPUT, "Title of pictures and pages.", metavar="TEXT")]

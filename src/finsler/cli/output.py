@@ -19,9 +19,6 @@ import typer
 
 from finsler._io import utf8, write_atomically
 from finsler.errors import InputError, MissingExtraError, one_line
-from finsler.exports import WRITERS, write_export
-from finsler.exports.columns import map_columns, plain_values, point_columns
-from finsler.exports.geography import geographic_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +27,8 @@ if TYPE_CHECKING:
 
 
 PICTURES = (".png", ".svg", ".pdf")
-NETWORKS = (".gexf", ".graphml", ".json")
-KNOWN = (".html", *PICTURES, ".csv", ".npz", *NETWORKS, ".geojson")
+EXPORTS = (".gexf", ".graphml", ".json", ".geojson")  # those of finsler.exports.WRITERS
+KNOWN = (".html", *PICTURES, ".csv", ".npz", *EXPORTS)
 # What each needs beside the base install; both come with the extra "plot".
 _NEEDS = {".html": "plotly", **dict.fromkeys(PICTURES, "matplotlib")}
 
@@ -106,10 +103,13 @@ def write(
     placed: int = 0,
     quiet: bool = False,
     keep_data: bool | None = None,
+    arcs: bool | None = None,
+    places: bool = False,
 ) -> None:
     """Write a map to each target; if one fails, the others are written all the same.
 
-    CSV has only the last points if so many were ``placed``, and ``keep_data`` says whether the data go into npz.
+    CSV has only the last points if so many were ``placed``, and ``keep_data`` says whether the data go into npz. Pictures
+    have ``arcs``, if there are few, and show the original ``places`` instead of the map.
     """
     written: list[str] = []
     failure: Exception | None = None
@@ -123,10 +123,12 @@ def write(
                 from finsler.plotting.explorer import explore
 
                 explore(embedding, path, color=color, title=title)
-            elif suffix in WRITERS:
+            elif suffix in EXPORTS:
+                from finsler.exports import write_export
+
                 write_export(embedding, path)
             else:
-                draw(path, lambda: embedding.plot(title=title, color=color).figure)
+                draw(path, lambda: _picture(embedding, title, color, arcs, places))
             written += [] if path is None else [str(path)]
         except MENDABLE as error:
             if failure is not None:
@@ -136,6 +138,15 @@ def write(
         say(f"Written: {', '.join(written)}")
     if failure is not None:
         raise failure
+
+
+def _picture(
+    embedding: Embedding, title: str | None, color: str | None, arcs: bool | None, places: bool
+) -> Any:
+    from finsler.plotting import plot_map, plot_places
+
+    plot = plot_places if places else plot_map
+    return plot(embedding, title=title, color=color, arcs="auto" if arcs is None else arcs).figure
 
 
 def say_map(embedding: Embedding, *, quiet: bool, said: Sequence[str]) -> None:
@@ -149,6 +160,8 @@ def say_map(embedding: Embedding, *, quiet: bool, said: Sequence[str]) -> None:
 def check_places(targets: Sequence[Target], names: Mapping[str, Any]) -> None:
     """Refuse GeoJSON of points whose longitude and latitude are not known, before anything is computed."""
     if any(suffix == ".geojson" for _, suffix in targets):
+        from finsler.exports.geography import geographic_places
+
         geographic_places(names)
 
 
@@ -164,6 +177,11 @@ def check_color(color: str | None, names: Iterable[str]) -> None:
     if color is not None and color not in {*names, "height", "share of the stress"}:
         there = f"there are {', '.join(names)}" if names else "there are none; see --attributes"
         raise InputError(f"{color!r} is not an attribute of the points; {there}.", argument="color")
+
+
+def figure_of(axes: Any) -> Any:
+    """Figure of Axes, or of several in an array."""
+    return getattr(axes, "flat", [axes])[0].figure
 
 
 def draw(path: Path, make: Callable[[], Any]) -> None:
@@ -186,6 +204,8 @@ def map_csv(embedding: Embedding, *, placed: int = 0) -> str:
 
     Numbers are in full, so that nothing is lost.
     """
+    from finsler.exports.columns import map_columns, plain_values, point_columns
+
     last, values = "stress_share", embedding.stress_per_point
     if placed and embedding.misfit is not None:
         last, values = "misfit", embedding.misfit[-placed:]

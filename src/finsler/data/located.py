@@ -161,6 +161,7 @@ def given_points(
         own = getattr(points, "columns", None)
         names = [] if own is None else [str(name) for name in own]
     about = _coordinates(points, names, coordinates) | ({} if table is None else table.attributes)
+    about = _vectors(points, drift, current) | about
     if speed is None and coordinates == "auto" and degree_columns(names) is None:
         return Given(points, drift, current, labels, facts, about)
     asked = "coordinates" if speed is None else "speed"
@@ -188,3 +189,19 @@ def _coordinates(points: Any, names: Sequence[str], coordinates: str) -> Columns
     if len(names) != d:
         names = ("lon", "lat") if coordinates == "sphere" and d == 2 else ("x", "y", "z")[:d]
     return {name: values[:, k] for k, name in enumerate(names)} if len(names) == d <= 3 else {}
+
+
+def _vectors(points: Any, drift: Any, current: Any) -> Columns:
+    """Vectors as columns about points of up to three dimensions, so that pictures can show them."""
+    shape = np.shape(points)
+    columns: Columns = {}
+    for given, names in ((current, ("u", "v", "w")), (drift, ("drift_x", "drift_y", "drift_z"))):
+        if given is None or callable(given) or len(shape) != 2 or shape[1] > 3:
+            continue
+        try:
+            values = np.asarray(given)
+        except ValueError:  # rows of different lengths, which whoever takes them refuses
+            continue
+        if values.dtype.kind in "biuf" and values.shape in (shape, shape[1:]):
+            columns |= dict(zip(names, np.broadcast_to(values, shape).T, strict=False))
+    return columns

@@ -127,6 +127,7 @@ class ExportedMap(ScaledMap):
         graph = self.network.graph
         if self.provenance.counts_arcs and graph.weighted:  # the map counts arcs, and so do its ways
             graph = self.network.counted()
+        graph = replace(graph, attributes=self.network.knowing(self.attributes))
         found = route(graph, self._node(a), self._node(b), named=(a, b))
         return replace(found, embedding=self)
 

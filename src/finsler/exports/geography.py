@@ -49,6 +49,48 @@ def geojson(embedding: Any) -> str:
     )
 
 
+def route_geojson(route: Any) -> str:
+    """Text of a GeoJSON file of a route: a line each for the way there and the way back, with its length and its nodes."""
+    at = geographic_places(route.graph.attributes)
+    lon, lat = degrees_east(at.x), at.y
+    features = []
+    for name, way in zip(("there", "back"), route.ways, strict=False):
+        nodes = way.nodes[at.known[way.nodes]]
+        lines = lines_on_globe(lon[nodes], lat[nodes])
+        shape: dict[str, Any] | None = {"type": "MultiLineString", "coordinates": lines}
+        if len(lines) == 1:
+            shape = {"type": "LineString", "coordinates": lines[0]}
+        if len(nodes) < 2:  # a line has two ends
+            shape = {"type": "Point", "coordinates": lines[0][0]} if len(nodes) else None
+        labels = [label if isinstance(label, str | int | float) else str(label) for label in way.labels]
+        properties = {"way": name, "from": labels[0], "to": labels[-1], "length": way.length, "nodes": labels}
+        features.append({"type": "Feature", "geometry": shape, "properties": properties})
+    return (
+        json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False, indent=0) + "\n"
+    )
+
+
+def lines_on_globe(lon: np.ndarray, lat: np.ndarray) -> list[list[list[float]]]:
+    """A line through places, cut where it crosses the meridian of 180 degrees, as RFC 7946 asks.
+
+    Examples
+    --------
+    >>> lines_on_globe(np.array([170.0, -170.0]), np.array([0.0, 10.0]))
+    [[[170.0, 0.0], [180.0, 5.0]], [[-180.0, 5.0], [-170.0, 10.0]]]
+    """
+    lines: list[list[list[float]]] = [[]]
+    for k, (x, y) in enumerate(zip(lon.tolist(), lat.tolist(), strict=True)):
+        if k and abs(x - lon[k - 1]) > 180:
+            edge = 180.0 if lon[k - 1] > 0 else -180.0
+            step = x - lon[k - 1] + 2 * edge  # the short way round
+            share = (edge - lon[k - 1]) / step if step else 0.0
+            cross = float(lat[k - 1] + share * (y - lat[k - 1]))
+            lines[-1].append([edge, cross])
+            lines.append([[-edge, cross]])
+        lines[-1].append([x, y])
+    return lines
+
+
 def to_geopandas(embedding: Any) -> Any:
     """Map as a frame of geopandas; see :meth:`finsler.Embedding.to_geopandas`."""
     try:

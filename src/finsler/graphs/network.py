@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -41,6 +42,25 @@ class Network(NamedTuple):
         old = self.graph.matrix
         ones = csr_array((np.ones_like(old.data), old.indices, old.indptr), shape=old.shape)
         return replace(self.graph, matrix=ones)
+
+    def knowing(self, about: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """What is known of all nodes, with more about those that are points of the map; NaN or no word for the others.
+
+        Examples
+        --------
+        >>> from finsler.graphs import as_digraph
+        >>> Network(as_digraph([("a", "b"), ("b", "c")]), np.array([2, 0])).knowing({"lon": np.array([7.0, 8.0])})
+        {'lon': array([ 8., nan,  7.])}
+        """
+        known = dict(self.graph.attributes)
+        for name, values in about.items():
+            numbers = values.dtype.kind in "biuf"
+            whole = np.full(self.graph.n_nodes, np.nan if numbers else "", dtype=float if numbers else object)
+            if name in known and (known[name].dtype.kind in "biuf") == numbers:
+                whole[:] = known[name]
+            whole[self.nodes] = values
+            known[name] = whole if numbers else whole.astype(str)
+        return known
 
     def among(self, points: NDArray[np.intp]) -> Network:
         """Network of a map of some of the points, given by their places; the graph stays whole."""

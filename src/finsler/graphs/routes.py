@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_arguments
 from finsler.data.frames import made_frame
@@ -113,18 +113,31 @@ class Route:
     def columns(self) -> dict[str, list[Any]]:
         """Columns of :meth:`to_frame`, one row per node of each way."""
         names = ("there", "back")[: len(self.ways)]
-        return {
+        own: dict[str, list[Any]] = {
             "way": [name for name, way in zip(names, self.ways, strict=True) for _ in way.nodes],
             "step": [k for way in self.ways for k in range(len(way.nodes))],
             "node": [label for way in self.ways for label in way.labels],
             "length": [float(value) for way in self.ways for value in way.along],
         }
+        return own | self._about()
 
-    def plot(self, *, ax: Any = None, title: str | None = None) -> Axes:
+    def _about(self) -> dict[str, list[Any]]:
+        """What is known of the nodes; a column that is called like one of the route's gets a ``_given``."""
+        columns: dict[str, list[Any]] = {}
+        every = np.concatenate([way.nodes for way in self.ways])
+        for name, values in self.graph.attributes.items():
+            while name in ("way", "step", "node", "length", *columns):
+                name += "_given"
+            columns[name] = values[every].tolist()
+        return columns
+
+    def plot(
+        self, points: ArrayLike | None = None, *, on: str = "auto", ax: Any = None, title: str | None = None
+    ) -> Axes:
         """Draw both ways; see :func:`finsler.plotting.routes.plot_route`."""
         from finsler.plotting.routes import plot_route
 
-        return plot_route(self, ax=ax, title=title)
+        return plot_route(self, points, on=on, ax=ax, title=title)
 
 
 def route(graph: Digraph, start: int, end: int, *, named: tuple[Any, Any]) -> Route:

@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = exports(
         "maps": ["plot_map", "unit_ball"],
         "explorer": ["explore"],
         "fields": ["plot_field", "plot_height"],
+        "places": ["plot_places"],
         "routes": ["plot_route"],
         "diagnostics": ["plot_shepard", "plot_asymmetry", "plot_heatmaps"],
         "stress": ["plot_stress_per_point", "plot_history", "plot_scree"],

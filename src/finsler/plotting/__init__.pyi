@@ -12,6 +12,7 @@ from finsler.plotting.inference import plot_null as plot_null
 from finsler.plotting.inference import plot_series as plot_series
 from finsler.plotting.maps import plot_map as plot_map
 from finsler.plotting.maps import unit_ball as unit_ball
+from finsler.plotting.places import plot_places as plot_places
 from finsler.plotting.routes import plot_route as plot_route
 from finsler.plotting.stress import plot_history as plot_history
 from finsler.plotting.stress import plot_scree as plot_scree

@@ -67,6 +67,14 @@ class Coloring:
         """Which points have no color."""
         return ~np.isfinite(self.numbers) if self.numbers is not None else np.asarray(self.codes) < 0
 
+    def of(self, which: NDArray[Any]) -> Coloring:
+        """Colors of some of the points."""
+        return Coloring(
+            None if self.numbers is None else self.numbers[which],
+            None if self.codes is None else self.codes[which],
+            self.groups,
+        )
+
 
 def coloring(values: Any, n: int, argument: str = "color") -> Coloring:
     """Decide what color each of ``n`` points gets; ``argument`` is what a message names."""

@@ -65,7 +65,7 @@ def plot_field(
     what, V = _vectors(points, X, drift, current)
     check_count("max_arrows", max_arrows)
     known = np.flatnonzero(np.isfinite(V).all(axis=1))
-    chosen, step = _spread(X[known], max_arrows)
+    chosen, step = spread(X[known], max_arrows)
     chosen = known[chosen]
     solid = X.shape[1] == 3
     ax = canvas.axes_for(ax, _figure_size(X), solid=solid)
@@ -158,7 +158,7 @@ def plot_height(
     if not known.size:
         raise InputError("height holds no finite number.")
     canvas.pyplot()  # say how to get matplotlib before it is needed
-    mesh = _triangles(X[known])
+    mesh = triangles(X[known])
     if graph is None:  # neighbors are the corners of a triangle
         ends = np.empty((2, 0), dtype=int) if mesh is None else known[mesh.edges.T]
         graph = coo_array((np.ones(ends.shape[1]), ends), shape=(n, n))
@@ -234,7 +234,7 @@ def _vectors(points: Any, X: Array, drift: Any, current: Any) -> tuple[str, Arra
     return what, np.broadcast_to(V, X.shape)
 
 
-def _spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:
+def spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:
     """At most some of the points, one in each cell of a grid, and the side of a cell.
 
     The grid is the finest that leaves few enough; in each cell the point nearest to its middle stays.
@@ -258,7 +258,7 @@ def _spread(X: Array, most: int) -> tuple[NDArray[np.intp], float]:
     return np.sort(order[first]), side
 
 
-def _triangles(X: Array) -> Any:
+def triangles(X: Array) -> Any:
     """Triangulation of the points, its long triangles masked; None if they lie on a line."""
     from matplotlib.tri import Triangulation
 
