@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from finsler._io import Saved, load_archive, save_archive
 from finsler.data.labels import saved_label
@@ -20,9 +19,10 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError, one_line
 from finsler.geometry.pairs import AlphaSource, AsymmetryShown, SampledScores, from_saved
 from finsler.geometry.scaling import ScaledFacts
-from finsler.graphs.digraph import Digraph
-from finsler.graphs.network import Network
 from finsler.solvers.swirl.choice import SwirlChoice
+
+if TYPE_CHECKING:
+    from finsler.graphs.network import Network
 
 Map = TypeVar("Map")  # Embedding, which builds on this module
 
@@ -187,6 +187,11 @@ def _load_network(saved: Saved, n: int) -> Network | None:
     if not sound or not (labels is None or isinstance(labels, list)):
         raise saved.wrong("network", f"has no sound arcs between {n_nodes} nodes")
     about = _load_columns(saved, record.get("attributes", []), "node_attribute", n_nodes)
+    from scipy.sparse import csr_array  # a map without arcs is measured without SciPy
+
+    from finsler.graphs.digraph import Digraph
+    from finsler.graphs.network import Network
+
     matrix = csr_array((lengths.astype(np.float64), indices, indptr), shape=(n_nodes, n_nodes))
     try:
         return Network(Digraph(matrix, labels, attributes=about), nodes.astype(np.intp))

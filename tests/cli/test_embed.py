@@ -312,7 +312,7 @@ def test_a_tour(tmp_path, real):
         ("", "small.csv is empty."),
         ("a,b,c,d\ne,f,g,h\n", "kind='matrix'"),
         ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "source, target: which columns"),
-        ("a,b\nc,d\n", "unreachable='largest'"),
+        ("a,b\nc,d\n", "connection='weak'"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
         ("x,y,u,v\n0,0,0,0\n", "two points"),
         ("source,target,length\na,b,-1\nb,a,2\n", "weight=None"),

@@ -9,6 +9,9 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("matplotlib")
 pytest.importorskip("plotly")
+pytest.importorskip("networkx")
+
+import networkx as nx
 import typer
 from scipy.sparse import csr_array, save_npz
 
@@ -51,6 +54,11 @@ def folder(tmp_path_factory):
     arcs = [(i, (i + step) % 30) for i in range(30) for step in (1, 4, 7)]
     roads = [["from", "to", "minutes"], *([f"r{i}", f"r{j}", 1 + (i * j) % 5] for i, j in arcs)]
     (folder / "roads.csv").write_text(csv_text(roads))
+    G = nx.DiGraph()
+    for i, j in arcs:
+        G.add_edge(f"r{i}", f"r{j}", minutes=1.0 + (i * j) % 5)
+    nx.set_node_attributes(G, {f"r{i}": {"lon": i / 10, "lat": 50 + i % 7 / 10} for i in range(30)})
+    nx.write_graphml(G, folder / "roads.graphml")
     (folder / "web.csv").write_text(csv_text([["source", "target"], *([f"w{i}", f"w{j}"] for i, j in arcs)]))
     cited = [(i, int(j)) for i in range(4, 40) for j in rng.choice(i, 3, replace=False)]
     citations = [["from", "to"], *([f"paper-{i}", f"paper-{j}"] for i, j in cited)]

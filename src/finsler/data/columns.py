@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from finsler._arguments import check_argument
 from finsler.data.readers.fast_text import EMPTY_WORDS
@@ -404,6 +402,9 @@ def arcs_or_pairs(source: Array, target: Array, values: Array, n_places: int) ->
         return "edges"
     lengths = values[proper][first]
     lengths = np.maximum(lengths / (np.median(lengths) or 1.0), 1e-6)  # a graph of scipy's takes 0 for no arc
+    from scipy.sparse import csr_array  # saved maps are measured without SciPy
+    from scipy.sparse.csgraph import dijkstra
+
     graph = csr_array((lengths, (key // n_places, key % n_places)), shape=(n_places, n_places))
     starts = np.unique(key // n_places)
     n_starts = min(len(starts), _SOURCES, max(2, _WORK // len(key)))
