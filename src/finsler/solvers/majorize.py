@@ -81,7 +81,7 @@ class Acceleration:
     def propose(self, X: Array, now: Evaluation) -> tuple[Array, str]:
         """Next point, and its kind: ``"mixed"`` and ``"carried"`` may go uphill, ``"relaxed"`` cannot."""
         move: Array | None = None
-        if self._last is not None:
+        if self._last is not None and self._last[0] is not X:
             move = X - self._last[0]
             self._remember(move, now.step - self._last[1])
         self._last = X, now.step
@@ -178,6 +178,11 @@ def majorize(
     """Minimize a problem from one start.
 
     Ends as the rule says, when the callback returns True, or at Ctrl-C; in every case with the best point so far.
+
+    Passes are in single precision as long as a step takes more off the stress than rounding may have changed of it, where
+    the problem has such passes: a step is then taken only if the stress falls by more than that. From there on, and for
+    whatever is returned, they are in double precision. Entries of the history before that are right to their rounding.
+
     ``memory`` earlier steps are combined where it accelerates. Iterations are counted from ``done`` on, and seconds from
     ``began`` (a ``time.perf_counter`` value) or now. ``past`` is the history of the descent that led to the start, of which
     what lies above the stress there is kept and counted.
@@ -187,15 +192,28 @@ def majorize(
     # An axis after the other: so are steps, and sums of them run along the points.
     X = np.asfortranarray(start)
     history: list[float] = []
-    n_passes = 0
+    n_passes, told = 0, done  # iterations that the callback knows of
     now: Evaluation | None = None
+    look = problem.estimate
 
     def evaluate(X: Array, omega: Array) -> Evaluation:
         nonlocal n_passes
         n_passes += 1
-        return problem.evaluate(X, omega)
+        return look(X, omega)
+
+    def in_double(estimated: Evaluation) -> Evaluation:
+        """Evaluate the map so far in double precision, and go on so."""
+        nonlocal look
+        look = problem.evaluate
+        exact = evaluate(X, estimated.omega)
+        # What was estimated so far is right to rounding; within it, nothing was below what came later.
+        history[:] = [max(stress, exact.stress) for stress in history[:-1]] + [exact.stress]
+        return exact
 
     def end(status: str, message: str) -> Run:
+        nonlocal now
+        if now is not None and now.rounding > 0:
+            now = in_double(now)
         at, stress = (omega, np.inf) if now is None else (now.omega, now.stress)
         return Run(X, at, stress, history, done + max(len(history) - 1, 0), n_passes, status, message)
 
@@ -205,9 +223,14 @@ def majorize(
         history += [stress for stress in past if stress > (1 + ROUNDING) * now.stress] + [now.stress]
         while True:
             n_iter = done + len(history) - 1
+            if now.rounding > 0 and (
+                not now.decrease > now.rounding or stop.reached(now, n_iter) is not None
+            ):
+                now = in_double(now)
             if progress is not None:
                 progress.update(f"iteration {n_iter}, stress {now.stress:.6g}")
-            if callback is not None and n_iter > done:
+            if callback is not None and n_iter > told:
+                told = n_iter
                 info = Iteration.of(
                     n_iter, now.stress, X.copy(), now.omega.copy(), time.perf_counter() - began
                 )
@@ -216,20 +239,23 @@ def majorize(
             if (reached := stop.reached(now, n_iter)) is not None:
                 return end(*reached)
             candidate, kind = acceleration.propose(X, now) if accelerate else (X + now.step, "plain")
-            after = evaluate(candidate, now.omega)
-            if after.stress <= now.stress:
+            after, most = evaluate(candidate, now.omega), now.stress - now.rounding
+            if after.stress <= most:
                 acceleration.accepted(kind)
             elif kind in ("mixed", "carried"):
                 acceleration.rejected(kind)
                 candidate = X + RELAX * now.step
                 after = evaluate(candidate, now.omega)
-            if not after.stress <= now.stress and not problem.bounded:
+            if not after.stress <= most and not problem.bounded:
                 share = RELAX if accelerate else 1.0
-                while not after.stress <= now.stress and share * now.decrease > ROUNDING * now.stress:
+                while not after.stress <= most and share * now.decrease > ROUNDING * now.stress:
                     share /= 2
                     candidate = X + share * now.step
                     after = evaluate(candidate, now.omega)
-            if not after.stress <= now.stress:  # such a step cannot rise but by rounding
+            if not after.stress <= most:  # such a step cannot rise but by rounding
+                if now.rounding > 0:
+                    now = in_double(now)
+                    continue
                 return end("converged", f"The stress stands still to rounding after {n_iter} iterations.")
             X, now = candidate, after
             history.append(now.stress)

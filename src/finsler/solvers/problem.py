@@ -33,6 +33,11 @@ Array = NDArray[np.floating[Any]]
 # Up to this many points the curvature is factorized once; beyond, conjugate gradients are cheaper.
 FACTORIZE = 4000
 
+# Passes in single precision: from this many points on, below which vectors of their length cost as much as the pairs.
+SINGLE_FROM = 256
+# Rounding of a stress in single precision in epsilons of float32, several times what is measured: see `single_rounding`.
+SINGLE_ROUNDING = 64.0
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -43,6 +48,8 @@ class Evaluation:
     decrease: float
     """What the step takes off the stress at least."""
     omega: Array
+    rounding: float = 0.0
+    """What rounding may have changed of the stress, where the arithmetic was single precision; else 0."""
 
 
 class Problem(ABC):
@@ -56,6 +63,10 @@ class Problem(ABC):
     @abstractmethod
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """Stress and step at ``X``; ``omega`` is the drift so far, where the drift is fitted."""
+
+    def estimate(self, X: Array, omega: Array) -> Evaluation:
+        """The same in single precision, where that is quicker: the evaluation then has a ``rounding``."""
+        return self.evaluate(X, omega)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +82,12 @@ class Parts:
     def skew_square(self) -> float:
         """Sum of squares of the skew part, over ordered pairs: of what the heights explain, and of what they leave."""
         return 2 * self.skew_residual + 2 * len(self.h) * float(self.h @ self.h)
+
+    @property
+    def unit(self) -> float:
+        """Power of two near the data, in whose units squares of data and distances are far from the limits of float32."""
+        n = len(self.h)
+        return float(2.0 ** np.frexp(np.sqrt(self.total / n / max(n - 1, 1)))[1])
 
 
 def split(D: Array, n_jobs: int | None = None) -> Parts:
@@ -97,19 +114,49 @@ def split(D: Array, n_jobs: int | None = None) -> Parts:
     return Parts(S, h, float(sums[0]), float(sums[1]))
 
 
+def single_rounding(rows: Array, total: float) -> float:
+    """What rounding in single precision may change of a stress that is the sum of ``rows``.
+
+    A residual r is wrong by about epsilon times its distance. The errors of the pairs are as good as independent, so that of
+    ``2 r`` times an error each there remains ``epsilon sqrt(stress total)`` over the root of the number of pairs that count,
+    n if all do; and so of float32 sums, in units of the stress. Squares of errors add ``epsilon^2 total``.
+    """
+    stress = float(rows.sum())
+    shares = rows / stress if stress > 0 else rows
+    counting = float(shares @ shares)  # 1/n if all rows count
+    epsilon, cross = float(np.finfo(np.float32).eps), float(np.sqrt(stress) * np.sqrt(total))
+    return epsilon * (SINGLE_ROUNDING * counting * (stress + cross) + epsilon * total)
+
+
 class UniformProblem(Problem):
     """All weights 1.
 
     The skew part needs no pass: with ``h = A.mean(axis=0)`` the heights that fit the skew part best,
     ``sum (A - omega.u)^2`` is a constant plus ``N ||h - X omega||^2`` on centered data.
+
+    ``rounded``, if given, makes or finds a float32 copy of the symmetric part in the unit of the parts, for passes in
+    single precision; without it they round what they read.
     """
 
-    def __init__(self, panels: Panels, parts: Parts, fixed_drift: Array | None):
-        self.panels, self.parts, self.fixed_drift = panels, parts, fixed_drift
+    def __init__(
+        self,
+        panels: Panels,
+        parts: Parts,
+        fixed_drift: Array | None,
+        rounded: Callable[[], Panels] | None = None,
+    ):
+        self.panels, self.parts, self.fixed_drift, self.rounded = panels, parts, fixed_drift, rounded
         self.n_points = panels.n_points
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs."""
+        return self._evaluate(X, omega, False)
+
+    def estimate(self, X: Array, omega: Array) -> Evaluation:
+        """One pass over the pairs in single precision, of many points in up to three dimensions."""
+        return self._evaluate(X, omega, self.n_points >= SINGLE_FROM and X.shape[1] <= 3)
+
+    def _evaluate(self, X: Array, omega: Array, single: bool) -> Evaluation:
         n, m = X.shape
         # Contiguous where X is in Fortran order, as in the loop: vector operations run along the points.
         axes = X.T
@@ -118,14 +165,24 @@ class UniformProblem(Problem):
             omega = self.fixed_drift
         else:
             omega = best_drift(centered @ centered.T, centered @ self.parts.h)
-        found = self.panels.sum(passes.uniform_pass, axes_first(X))
+        found = self._single_pass(centered) if single else self.panels.sum(passes.uniform_pass, axes_first(X))
         skew = self.parts.h - omega @ centered
         stress = 2 * (found[-1].sum() + self.parts.skew_residual + n * (skew @ skew))
         upwards = omega[:, None]
         force = found[:m] + (n * upwards) * skew
         # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
         step = (force - upwards * (omega @ force / (1 + omega @ omega))) / n
-        return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega)
+        rounding = single_rounding(found[-1], self.parts.total) if single else 0.0
+        return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega, rounding)
+
+    def _single_pass(self, centered: Array) -> Array:
+        """Force and stress of the symmetric part from a pass in single precision."""
+        unit = self.parts.unit
+        panels, scale = (self.panels, 1 / unit) if self.rounded is None else (self.rounded(), 1.0)
+        found = panels.sum(passes.single_pass, axes_first(centered.T / unit), scale)
+        found[:-1] *= unit
+        found[-1] *= unit * unit
+        return found
 
 
 class WeightedProblem(Problem):

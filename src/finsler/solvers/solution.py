@@ -28,7 +28,8 @@ class Solution:
     stress: float  #: Weighted sum of squared errors over ordered pairs, computed anew from the coordinates.
     total: float  #: Weighted sum of squared dissimilarities over the same pairs.
     per_point: Array  #: Share of each point in the stress.
-    history: Array  #: Stress at the start and after each iteration; it never rises.
+    history: Array
+    """Stress at the start and after each iteration; it never rises. Of passes in single precision, to their rounding."""
     n_iter: int  #: Iterations of the run that was kept.
     n_passes: int  #: Passes over the pairs, over all runs: what the computation cost.
     status: str

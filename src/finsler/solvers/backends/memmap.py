@@ -23,7 +23,7 @@ from finsler._runtime import (
 from finsler.data.memmap import MemmapDissimilarities, as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels
-from finsler.solvers.backends.memory import UNIFORM_COPIES, WEIGHTED_COPIES, Backend
+from finsler.solvers.backends.memory import Backend, working_bytes
 from finsler.solvers.backends.panels import LANDMARKS, PanelBackend
 from finsler.solvers.backends.passes import BLOCKS, ITERATED, PanelFunction, Panels
 
@@ -191,8 +191,7 @@ def choose_backend(
     if not numbers or not all(numbers) or X is None or X.ndim != 2:
         return None
     itemsize = 4 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else 8
-    copies = UNIFORM_COPIES if weights is None and missing == "raise" else WEIGHTED_COPIES
-    needed = copies * itemsize * float(X.shape[0]) * X.shape[1]
+    needed = working_bytes(X.shape[0], itemsize, weights is not None or missing != "raise")
     if budget is None and needed > NEGLIGIBLE:
         free = available_memory()
         budget = np.inf if free is None else SHARE_OF_FREE * free

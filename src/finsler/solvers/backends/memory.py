@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import require_memory
+from finsler._runtime import map_blocks, require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError
 from finsler.geometry.asymmetry import Shown
 from finsler.geometry.pairs import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square
-from finsler.solvers.backends.passes import MemoryPanels
+from finsler.kernels.single import round_rows
+from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, triangle_edges
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem, split
 from finsler.solvers.start import (
     DoublyCentered,
@@ -41,8 +42,13 @@ Array = NDArray[np.floating[Any]]
 SMALLEST_TOTAL = 1e-270  # so that even the stress of a map that fits to rounding has digits
 
 
-# Matrices of the size of D that the in-memory solver makes: without weights, and with weights or gaps.
-UNIFORM_COPIES, WEIGHTED_COPIES = 1, 6
+def working_bytes(n_points: int, itemsize: int, weighted: bool) -> float:
+    """Bytes that the in-memory solver needs beside data with ``itemsize`` bytes a number.
+
+    Complete data: the symmetric part, and of float64 data a float32 copy of it. With weights or gaps: six matrices.
+    """
+    single = 4 if itemsize > 4 else 0
+    return (6.0 * itemsize if weighted else itemsize + single) * float(n_points) ** 2
 
 
 class Backend(ABC):
@@ -133,8 +139,7 @@ class MemoryBackend(Backend):
         data.require_connected()
         self.data, self.labels, self.provenance = data, data.labels, data.provenance
         self.n_points, self.weighted, self.n_jobs = data.n_points, data.weights is not None, n_jobs
-        copies = WEIGHTED_COPIES if self.weighted else UNIFORM_COPIES
-        need, n = copies * data.matrix.itemsize * float(self.n_points) ** 2, self.n_points
+        need, n = working_bytes(self.n_points, data.matrix.itemsize, self.weighted), self.n_points
         require_memory(need, f"Working copies of the pairs of {n} points", "Use float32, or fewer points.")
         self._parts = None if self.weighted else split(data.matrix, n_jobs)
         n = data.n_points
@@ -192,8 +197,22 @@ class MemoryBackend(Backend):
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
         if self._parts is not None:
-            return UniformProblem(MemoryPanels((self._parts.S,), 1.0, self.n_jobs), self._parts, fixed_drift)
+            S = self._parts.S
+            rounded = None if S.dtype == np.float32 else lambda: self._rounded
+            return UniformProblem(MemoryPanels((S,), 1.0, self.n_jobs), self._parts, fixed_drift, rounded)
         return WeightedProblem(self._weighted_panels, fixed_drift)
+
+    @cached_property
+    def _rounded(self) -> MemoryPanels:
+        """Float32 copy of the symmetric part in its unit; its upper triangle is read."""
+        assert self._parts is not None
+        S, scale = self._parts.S, 1 / self._parts.unit
+        out = np.empty(S.shape, dtype=np.float32)
+        map_blocks(
+            lambda _, start, stop: round_rows(S, scale, start, stop, out),
+            triangle_edges(len(S), BLOCKS), self.n_jobs,
+        )  # fmt: skip
+        return MemoryPanels((out,), 1.0, self.n_jobs)
 
     def swirl_problem(self, radius: float, fixed_drift: Array | None, geodesic: bool) -> Problem:
         """Stress of maps whose drift turns, limited by ``radius``."""

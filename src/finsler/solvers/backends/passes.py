@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import map_blocks
-from finsler.kernels import dense, swirl
+from finsler.kernels import dense, single, swirl
 from finsler.kernels import panels as kernels
 
 Array = NDArray[np.floating[Any]]
@@ -127,6 +127,23 @@ def uniform_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array) -> 
     """Force on each axis, and in the last row the sum of ``(e - S)^2`` of each row of the panel."""
     kernel = dense.uniform_three if len(XT) == 3 else dense.uniform_any
     kernel(panel[0], XT, start, stop, out[:-1], out[-1])
+
+
+def single_pass(first: int, panel: Panel, n_jobs: int | None, XT: Array, scale: float) -> Array:
+    """`uniform_pass` in single precision, of data ``scale S`` in the unit of the three axes ``XT``; returns float64."""
+    rows, width = panel[0].shape
+    local = np.ascontiguousarray(XT[:, first:], dtype=np.float32)
+    edges = triangle_edges(width, BLOCKS, rows) // 4 * 4  # the kernel takes four rows at a time
+    edges[-1] = rows
+    force = np.zeros((len(edges) - 1, 3, width), dtype=np.float32)
+    stress = np.zeros(width)
+    factor = panel[0].dtype.type(scale)
+
+    def task(b: int, start: int, stop: int) -> None:
+        single.uniform_three(panel[0], factor, local, start, stop, force[b], stress)
+
+    map_blocks(task, edges, n_jobs if width > SMALL else 1)
+    return np.vstack([force.sum(axis=0, dtype=float), stress])
 
 
 @panel_pass(lambda XT, height: len(XT) + 2)
@@ -291,6 +308,6 @@ def _directions(values: list[Array]) -> list[Array]:
 
 # Passes of the iterations, which show a progress line of their own.
 ITERATED = (
-    uniform_pass, weighted_pass, drift_pass, curvature_pass, swirl_pass, swirl_arc_pass, arc_pass, weighted_swirl_pass,
-    field_pass,
+    uniform_pass, single_pass, weighted_pass, drift_pass, curvature_pass, swirl_pass, swirl_arc_pass, arc_pass,
+    weighted_swirl_pass, field_pass,
 )  # fmt: skip
