@@ -153,8 +153,11 @@ class UniformProblem(Problem):
         return self._evaluate(X, omega, False)
 
     def estimate(self, X: Array, omega: Array) -> Evaluation:
-        """One pass over the pairs in single precision, of many points in up to three dimensions."""
-        return self._evaluate(X, omega, self.n_points >= SINGLE_FROM and X.shape[1] <= 3)
+        """One pass over the pairs in single precision, of many points in two or three dimensions.
+
+        On a line no point can pass another one, and any rounding chooses between the many orders.
+        """
+        return self._evaluate(X, omega, self.n_points >= SINGLE_FROM and X.shape[1] in (2, 3))
 
     def _evaluate(self, X: Array, omega: Array, single: bool) -> Evaluation:
         n, m = X.shape
