@@ -107,7 +107,7 @@ def test_mistakes(times, tmp_path):
     assert "use mask" in refused(times, "--missing", "hinge")
     assert "use mask" in refused(times, "--unreachable", "hinge")
     assert "table goes to stdout anyway" in refused(times, "--out", "-")
-    assert "known are .json .md .txt" in refused(times, "--out", tmp_path / "x.png")
+    assert "known are .json .md .txt .png" in refused(times, "--out", tmp_path / "x.csv")
     assert "--n-components" in refused(times, "--n-components", 0)
     assert "2 points" in refused("-", input=",A,B\nA,0,1\nB,2,0\n")
 

@@ -1,5 +1,6 @@
 """The examples of the help run, on small files of the names that they use."""
 
+import json
 import re
 from itertools import pairwise
 
@@ -10,15 +11,14 @@ pytest.importorskip("typer")
 pytest.importorskip("matplotlib")
 pytest.importorskip("plotly")
 pytest.importorskip("networkx")
-
-import networkx as nx
+import networkx
 import typer
 from scipy.sparse import csr_array, save_npz
 
 from finsler.cli.app import app
 from finsler.cli.output import csv_text, matrix_csv
 from finsler.datasets import load_flight_hours
-from finsler.recipes import embed_matrix
+from finsler.recipes import embed_graph, embed_matrix
 
 from helpers import done
 
@@ -47,18 +47,30 @@ def folder(tmp_path_factory):
     embed_matrix(D, labels=labels).save(folder / "map.npz")
     embed_matrix(D**1.1, labels=labels).save(folder / "other.npz")
     (folder / "towns.csv").write_text(
-        csv_text([["label", "region"], *([label, label[0]] for label in labels)])
+        csv_text(
+            [
+                ["label", "region", "lon", "lat"],
+                *([label, label[0], -80.0 - i, 40.0 + i % 3] for i, label in enumerate(labels)),
+            ]
+        )
     )
     for name in ("new", "back"):
         (folder / f"{name}.csv").write_text(csv_text([["", *labels], ["here", *(D[0] + 1).tolist()]]))
     arcs = [(i, (i + step) % 30) for i in range(30) for step in (1, 4, 7)]
     roads = [["from", "to", "minutes"], *([f"r{i}", f"r{j}", 1 + (i * j) % 5] for i, j in arcs)]
     (folder / "roads.csv").write_text(csv_text(roads))
-    G = nx.DiGraph()
-    for i, j in arcs:
-        G.add_edge(f"r{i}", f"r{j}", minutes=1.0 + (i * j) % 5)
-    nx.set_node_attributes(G, {f"r{i}": {"lon": i / 10, "lat": 50 + i % 7 / 10} for i in range(30)})
-    nx.write_graphml(G, folder / "roads.graphml")
+    streets = networkx.DiGraph()
+    names = ["Dam", "Port", *(f"r{i}" for i in range(2, 30))]
+    for i, name in enumerate(names):
+        streets.add_node(name, lon=10 + i / 100, lat=50 + (i * i % 7) / 100)
+    streets.add_weighted_edges_from(
+        [(names[i], names[j], 1.0 + (i * j) % 5) for i, j in arcs], weight="travel_time"
+    )
+    networkx.write_graphml(streets, folder / "roads.graphml")
+    embed_graph(streets).save(folder / "roads.npz")
+    stops = [{"name": label, "location": [8.0 + i / 10, 47.0 + i % 4 / 10]} for i, label in enumerate(labels)]
+    record = {"code": "Ok", "durations": D.tolist(), "sources": stops, "destinations": stops}
+    (folder / "osrm.json").write_text(json.dumps(record))
     (folder / "web.csv").write_text(csv_text([["source", "target"], *([f"w{i}", f"w{j}"] for i, j in arcs)]))
     cited = [(i, int(j)) for i in range(4, 40) for j in rng.choice(i, 3, replace=False)]
     citations = [["from", "to"], *([f"paper-{i}", f"paper-{j}"] for i, j in cited)]
@@ -93,7 +105,7 @@ def test_example(line, folder, monkeypatch):
     before, _, after = line.partition("finsler ")
     text = (folder / before.split()[1]).read_text() if before else None
     words = re.split(r" [|>] ", after)[0].split()
-    if "--out" in words:
+    if {"--out", "--worst"} & {*words}:
         words.append("--force")
     done(*words, input=text)
     for option, path in pairwise(words):

@@ -189,6 +189,8 @@ GOOD: dict[str, Callable[[], Any]] = {
     "plot_dimensions.scree": lambda: inference("scree", dims=(1, 2), n_permutations=2),
     "plot_cross_validation.found": lambda: inference("cross_validate", dims=(1,), n_folds=2),
     "plot_series.series": lambda: finsler.embed_series([MATRIX, MATRIX.T], max_iter=3),
+    "comparison": lambda: finsler.compare_models(SIX, models=["gower", "drift"], n_init=1, max_iter=5, verbose=False),
+    "model": lambda: "gower",
     "like": fitted,
     "route": lambda: finsler.graphs.as_digraph(ARCS).route(0, 3),
     "what": lambda: "this",

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import finsler
-from finsler.cli import datasets, embed, inference, learn, main, maps, report, routes
+from finsler.cli import datasets, diagnose, embed, inference, learn, main, maps, report, routes
 from finsler.cli.options import examples
 from finsler.cli.output import MENDABLE, explain, say, warnings_in_lines
 from finsler.errors import one_line
@@ -120,6 +120,7 @@ app.command(cls=Command, epilog=maps.PLACE_EXAMPLES)(maps.place)
 app.command(cls=Command, epilog=maps.DISTANCE_EXAMPLES)(maps.distance)
 app.command(cls=Command, epilog=routes.EXAMPLES)(routes.route)
 app.command(cls=Command, epilog=maps.PLOT_EXAMPLES)(maps.plot)
+app.command(cls=Command, epilog=diagnose.EXAMPLES)(diagnose.diagnose)
 app.command(cls=Command, epilog=datasets.DEMO_EXAMPLES)(datasets.demo)
 group = typer.Typer(help="Example data: what there is, and where it is.", rich_markup_mode="rich")
 group.command("list", cls=Command, epilog=datasets.LIST_EXAMPLES)(datasets.list_datasets)

@@ -23,6 +23,7 @@ EXAMPLES = opt.examples(
     "finsler embed morse.csv --diagonal ignore --scaling ordinal --out morse.png",
     "finsler embed roads.graphml --out roads.gexf --out roads.geojson",
     "finsler embed times.csv --like map.npz --out again.html",
+    "finsler embed osrm.json --out map.html --worst worst.csv",
     "cat times.csv | finsler embed - --out - > coordinates.csv",
 )
 
@@ -74,6 +75,7 @@ def embed(
     like: opt.Like = None,
     out: opt.Outs = None,
     force: opt.Force = False,
+    worst: opt.Worst = None,
     keep_data: opt.KeepData = None,
     attributes: opt.Attributes = None,
     color: opt.Color = None,
@@ -110,6 +112,7 @@ def embed(
     from finsler.cli import inputs, output
 
     targets = output.plan(out, force=force, inputs=[file, attributes, weights, like], json=json)
+    pairs = output.plan_worst(worst, force=force, inputs=[file, attributes, weights, like, *(out or [])])
     other = inputs.load_like(like)
     options = opt.given(context)
     table = inputs.read(options)
@@ -120,7 +123,8 @@ def embed(
     result = result if other is None else result.align(other)
     result = result.with_attributes(inputs.on_map(about, table, result))
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
-    output.write(targets, result, color=color, title=title, quiet=quiet, keep_data=keep_data, arcs=arcs)
+    drawn: dict[str, Any] = {"color": color, "title": title, "arcs": arcs}
+    output.write(targets, result, **drawn, quiet=quiet, keep_data=keep_data, worst=pairs)
     if json:
         output.print_json(_record(table, result, targets))
     output.end_as(result.status)

@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 
 
 PICTURES = (".png", ".svg", ".pdf")
+WORST, WORST_PAIRS = "worst pairs", 100
 EXPORTS = (".gexf", ".graphml", ".json", ".geojson")  # those of finsler.exports.WRITERS
 KNOWN = (".html", *PICTURES, ".csv", ".npz", *EXPORTS)
 # What each needs beside the base install; both come with the extra "plot".
 _NEEDS = {".html": "plotly", **dict.fromkeys(PICTURES, "matplotlib")}
+
+# Whole TrueType fonts in PDF, which journals ask for, and words as words in SVG: both can be searched and edited.
+TEXT_STAYS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 
 
 class Target(NamedTuple):
@@ -89,6 +93,16 @@ def _check_path(path: Path, *, force: bool, read: set[str], known: Sequence[str]
             raise InputError(f"{path}: {problem}", argument="out")
 
 
+def plan_worst(worst: str | None, *, force: bool, inputs: Sequence[str | None]) -> Path | None:
+    """Check where the worst pairs go."""
+    if worst is None:
+        return None
+    try:
+        return plan([worst], force=force, inputs=inputs, known=(".csv",))[0].path
+    except InputError as error:
+        raise InputError(str(error), argument="worst") from None
+
+
 def available(suffix: str) -> bool:
     """Whether what files with this suffix need is installed."""
     return suffix not in _NEEDS or find_spec(_NEEDS[suffix]) is not None
@@ -105,17 +119,21 @@ def write(
     keep_data: bool | None = None,
     arcs: bool | None = None,
     places: bool = False,
+    worst: Path | None = None,
 ) -> None:
     """Write a map to each target; if one fails, the others are written all the same.
 
     CSV has only the last points if so many were ``placed``, and ``keep_data`` says whether the data go into npz. Pictures
-    have ``arcs``, if there are few, and show the original ``places`` instead of the map.
+    have ``arcs``, if there are few, and show the original ``places`` instead of the map. The ``worst`` pairs go to a CSV
+    file of their own.
     """
     written: list[str] = []
     failure: Exception | None = None
-    for path, suffix in targets:
+    for path, suffix in [*targets, *([] if worst is None else [Target(worst, WORST)])]:
         try:
-            if path is None or suffix == ".csv":
+            if suffix == WORST:
+                write_text(path, worst_csv(embedding))
+            elif path is None or suffix == ".csv":
                 write_text(path, map_csv(embedding, placed=placed))
             elif suffix == ".npz":
                 embedding.save(path, with_data=keep_data)
@@ -191,12 +209,13 @@ def draw(path: Path, make: Callable[[], Any]) -> None:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    figure = make()
     kind = path.suffix.lower().removeprefix(".")
-    try:
-        write_atomically(path, lambda file: figure.savefig(file, format=kind, dpi=150))
-    finally:
-        plt.close(figure)
+    with matplotlib.rc_context(TEXT_STAYS_TEXT):
+        figure = make()
+        try:
+            write_atomically(path, lambda file: figure.savefig(file, format=kind, dpi=150))
+        finally:
+            plt.close(figure)
 
 
 def map_csv(embedding: Embedding, *, placed: int = 0) -> str:
@@ -217,6 +236,13 @@ def map_csv(embedding: Embedding, *, placed: int = 0) -> str:
         ["" if value is None else value for value in plain_values(column)] for column in columns.values()
     ]
     return csv_text([["label", *columns], *zip(labels[-n:], *cells, strict=True)])
+
+
+def worst_csv(embedding: Embedding, top: int = WORST_PAIRS) -> str:
+    """Give the pairs that a map shows worst as CSV, the worst first."""
+    from finsler.exports.exported import PairFit
+
+    return csv_text([PairFit._fields, *embedding.worst_pairs(top)])
 
 
 def csv_text(rows: Sequence[Sequence[Any]]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json as json_text
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, cast
 
 import typer
 
@@ -71,6 +72,7 @@ COMPARE_EXAMPLES = opt.examples(
     "finsler compare times.csv",
     "finsler compare morse.csv --diagonal ignore --n-init 20",
     "finsler compare moves.csv --similarity gravity --out table.md --out table.json",
+    "finsler compare times.csv --out models.png",
     "finsler compare times.csv --n-components 3 --json | jq '.models[].normalized_stress'",
 )
 Size = Annotated[int | None, opt.number(opt.MAP, "Dimension of every map.", "2", "--n-components", "--dim")]
@@ -78,7 +80,7 @@ Starts = Annotated[
     int | None, opt.number(opt.MAP, "Starts of every model; all but the first are random.", "4")
 ]
 MaxIter = Annotated[int | None, opt.number(opt.MAP, "Iterations from each start, at most.", "2000")]
-_OUT = "Write the table: .json .md .txt. Repeatable."
+_OUT = "Write the table: .json .md .txt; or draw drift vectors and Gower's plane: .png .svg .pdf. Repeatable."
 Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
 
 
@@ -125,12 +127,13 @@ def compare(
     """
     from finsler.cli import inputs, output
     from finsler.models import compare_models
+    from finsler.plotting.models import plot_models
 
     if "-" in (out or []):
         raise InputError(
             "- is not needed: the table goes to stdout anyway, and with --json as JSON.", argument="out"
         )
-    known = (".json", ".md", ".txt")
+    known = (".json", ".md", ".txt", *output.PICTURES)
     targets = output.plan(out, force=force, inputs=[file, weights], known=known) if out else []
     for name, value in (("missing", missing), ("unreachable", unreachable)):
         if value == "hinge":
@@ -146,6 +149,9 @@ def compare(
             if sentence not in table.provenance.remarks:  # said when it was read
                 say(sentence)
     for path, suffix in targets:
+        if suffix in output.PICTURES:
+            output.draw(cast(Path, path), lambda: output.figure_of(plot_models(found)))
+            continue
         text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
         output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")
     if json:

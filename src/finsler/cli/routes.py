@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from finsler.graphs.routes import Route
 
 EXAMPLES = opt.examples(
-    "finsler route map.npz dam port",
-    "finsler route map.npz dam port --out route.png --out route.geojson",
-    "finsler route map.npz dam port --out - > route.csv",
+    "finsler route roads.npz Dam Port",
+    "finsler route roads.npz Dam Port --out route.png --out route.geojson",
+    "finsler route roads.npz Dam Port --out - > route.csv",
 )
 _OUT = "Where to: .png .svg .pdf, .csv, .geojson, or - (CSV). Repeatable."
 Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]

@@ -85,6 +85,7 @@ class Comparison:
     n_asymmetric: int  #: Unordered pairs known both ways whose values differ.
     n_init: int
     verdict: str  #: Of `asymmetry_report`: what a Randers map can show.
+    labels: list[Any] | None = field(default=None, repr=False)  #: Of the points, as pictures show them.
 
     def __iter__(self) -> Iterator[ModelRecord]:
         return iter(self.records)
@@ -101,7 +102,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the comparison as plain Python values, ready for JSON."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "records"}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("records", "labels")}
         return {**plain, "models": [record.to_dict() for record in self.records]}
 
     def rows(self) -> list[dict[str, str]]:
@@ -230,6 +231,7 @@ def compare_models(
         n_asymmetric=int(np.count_nonzero(observed.both_ways & (observed.D != observed.D.T))) // 2,
         n_init=n_init,
         verdict=asymmetry_report(data, n_jobs=n_jobs).verdict,
+        labels=data.labels,
     )
 
 

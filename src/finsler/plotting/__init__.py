@@ -15,6 +15,8 @@ __all__, __getattr__, __dir__ = exports(
         "fields": ["plot_field", "plot_height"],
         "places": ["plot_places"],
         "routes": ["plot_route"],
+        "residuals": ["plot_residuals"],
+        "models": ["plot_model"],
         "diagnostics": ["plot_shepard", "plot_asymmetry", "plot_heatmaps"],
         "stress": ["plot_stress_per_point", "plot_history", "plot_scree"],
         "inference": [

@@ -12,7 +12,9 @@ from finsler.plotting.inference import plot_null as plot_null
 from finsler.plotting.inference import plot_series as plot_series
 from finsler.plotting.maps import plot_map as plot_map
 from finsler.plotting.maps import unit_ball as unit_ball
+from finsler.plotting.models import plot_model as plot_model
 from finsler.plotting.places import plot_places as plot_places
+from finsler.plotting.residuals import plot_residuals as plot_residuals
 from finsler.plotting.routes import plot_route as plot_route
 from finsler.plotting.stress import plot_history as plot_history
 from finsler.plotting.stress import plot_scree as plot_scree
