@@ -14,6 +14,7 @@ __all__, __getattr__, __dir__ = exports(
         "estimators.mds": ["FinslerMDS"],
         "estimators.isomap": ["FinslerIsomap"],
         "embedding": ["Embedding"],
+        "fields": ["embed_field"],
         "recipes": ["embed_matrix", "embed_pairs", "embed_graph", "embed_points"],
         "layouts": ["layout"],
         "rectangular": ["embed_rectangular"],

@@ -11,6 +11,7 @@ from finsler.embedding import Embedding as Embedding
 from finsler.errors import InputError as InputError
 from finsler.estimators.isomap import FinslerIsomap as FinslerIsomap
 from finsler.estimators.mds import FinslerMDS as FinslerMDS
+from finsler.fields import embed_field as embed_field
 from finsler.geometry.randers import randers_distances as randers_distances
 from finsler.inference.alignment import compare_maps as compare_maps
 from finsler.inference.asymmetry import asymmetry_test as asymmetry_test

@@ -22,6 +22,7 @@ EXAMPLES = opt.examples(
     "finsler embed web.csv --kind edges --method sparse --n-pivots 100 --out web.npz",
     "finsler embed morse.csv --diagonal ignore --scaling ordinal --out morse.png",
     "finsler embed roads.graphml --out roads.gexf --out roads.geojson",
+    "finsler embed currents.nc --speed 2 --out currents.html --out currents.npz",
     "finsler embed times.csv --like map.npz --out again.html",
     "finsler embed osrm.json --out map.html --worst worst.csv",
     "cat times.csv | finsler embed - --out - > coordinates.csv",
@@ -48,6 +49,10 @@ def embed(
     n_neighbors: opt.Neighbors = None,
     speed: opt.Speed = None,
     coordinates: opt.Coordinates = None,
+    u: opt.FieldEast = None,
+    v: opt.FieldNorth = None,
+    at: opt.At = None,
+    sample: opt.Sample = None,
     encoding: opt.Encoding = None,
     sheet: opt.Sheet = None,
     variable: opt.Variable = None,
@@ -84,7 +89,7 @@ def embed(
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
-    """Embed a matrix, measured pairs, a graph or points: find the map and write it.
+    """Embed a matrix, measured pairs, a graph, points or a field: find the map and write it.
 
     Matrix: dissimilarities from row to column; labels may stand in the
     first row and the first column.
@@ -106,6 +111,9 @@ def embed(
     ..., x1, ... with v1, ..., and lon, lat with u, v are known, too; points
     that lack a number are left out. A column label, name
     or id names the points; further columns are attributes to color by.
+
+    Field: a current or wind on rows and columns, in a netCDF file (.nc);
+    cells without one are land. --speed is that of the boat.
 
     Ctrl-C ends the search and still writes the best map so far.
     """

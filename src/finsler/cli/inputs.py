@@ -22,12 +22,15 @@ from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.pairs import pairs_to_dissimilarities, place_codes
 from finsler.data.pieces import UNREACHABLE, placeable
 from finsler.data.point_tables import read_attributes, read_weights
+from finsler.data.readers.gridded import read_field
 from finsler.data.similarities import from_similarities, with_facts
 from finsler.data.tables import Table
 from finsler.embedding import Embedding
 from finsler.errors import InputError, check_choice
 from finsler.estimators.mds import FinslerMDS
+from finsler.fields import embed_field
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
+from finsler.graphs.gridded import field_graph
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_matrix, embed_points
@@ -42,16 +45,19 @@ PATHS = ("hops", "unreachable", "connection")
 SCALING = tuple(ScalingOptions.__annotations__)
 SOLVING = ("n_components", "alpha", *MapOptions.__annotations__, *SCALING)
 RUNNING = ("n_jobs", "verbose")
+FIELD = ("u", "v", "at", "sample")
 # Which options go with which kinds.
 GOES_WITH = {
     **dict.fromkeys(("source", "target", "where"), ("pairs", "edges")),
     **dict.fromkeys((*COUNTS, *SCALING), ("matrix", "pairs")),
     **dict.fromkeys(("value", "aggregate"), ("pairs",)),
     **dict.fromkeys(("weight", "hops", "connection"), ("edges",)),
-    **dict.fromkeys(("method", "n_pivots"), ("edges", "points")),
-    "unreachable": ("matrix", "pairs", "edges", "points"),
+    **dict.fromkeys(("method", "n_pivots"), ("edges", "points", "field")),
+    "unreachable": ("matrix", "pairs", "edges", "points", "field"),
     "orientation": ("matrix",),
-    **dict.fromkeys(("n_neighbors", "speed", "coordinates"), ("points",)),
+    "n_neighbors": ("points",),
+    **dict.fromkeys(("speed", "coordinates"), ("points", "field")),
+    **dict.fromkeys(FIELD, ("field",)),
 }
 
 
@@ -70,6 +76,8 @@ def read(options: Options) -> Table:
         kind = of if kind == "auto" and column in options else kind
     value = options.get("value", options.get("weight", "auto"))
     table = open_file(stdin_or(options["file"]), kind, value=value, **chosen(options, *READING))
+    if table.kind == "field":
+        table = _with_ways(table, options)
     if "quiet" not in options:
         say(table.describe())
     for name, kinds in GOES_WITH.items():
@@ -80,6 +88,31 @@ def read(options: Options) -> Table:
     if "zeros" in options and "similarity" not in options:
         raise InputError("goes with --similarity: it says what a count of zero means.", argument="zeros")
     return table
+
+
+def _with_ways(table: Table, options: Options) -> Table:
+    """A gridded field with the digraph of its travel times."""
+    if "speed" not in options:
+        raise InputError(
+            "is needed for a gridded field: that of the boat, in the units of the current, or auto. finsler embed and "
+            "finsler report take it.",
+            argument="speed",
+        )
+    field = read_field(table.content.path, options.get("u"), options.get("v"), _at(options.get("at", [])))
+    sample = options.get("sample", "auto")
+    graph = field_graph(field, speed=options["speed"], sample=sample, **chosen(options, "coordinates"))
+    return replace(
+        table, graph=graph, attributes=graph.attributes, columns=[*field.names[2:]], provenance=graph.provenance
+    )
+
+
+def _at(words: list[str]) -> dict[str, str]:
+    """Steps along dimensions, written NAME=VALUE."""
+    pairs = [word.partition("=") for word in words]
+    for name, sign, value in pairs:
+        if not (name and sign and value):
+            raise InputError(f"takes NAME=VALUE, as in depth=0; got {name + sign + value!r}.", argument="at")
+    return {name: value for name, _, value in pairs}
 
 
 def measure(table: Table, options: Options) -> Dissimilarities:
@@ -94,7 +127,8 @@ def measure(table: Table, options: Options) -> Dissimilarities:
         given = chosen(options, *COUNTS, "aggregate", "unreachable")
         data = pairs_to_dissimilarities(table, negative=scaling_of(options).negative, **given)
     else:
-        data = graph_distances(table.graph, **chosen(options, *PATHS, *RUNNING))
+        given = _of_field(options) if table.kind == "field" else {}
+        data = graph_distances(table.graph, **{**chosen(options, *PATHS, *RUNNING), **given})
     if "weights" not in options:
         return replace(data, weights=weigh(data, WEIGHTINGS[options.get("weighting", "uniform")]))
     if table.kind == "matrix":
@@ -151,12 +185,15 @@ def find_map(table: Table, options: Options) -> Embedding:
     solving = chosen(options, *SOLVING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary of the map says it all
+        if table.kind in ("points", "field"):  # sheets hardly determine alpha
+            usual = signature(embed_points if table.kind == "points" else embed_field).parameters
+            solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
         if table.graph is not None and "weights" not in options:
             given = chosen(options, *PATHS, "weighting", "method", "n_pivots")
+            if table.kind == "field":
+                given |= _of_field(options)
             return embed_graph(table.graph, **given, **solving)
-        if table.kind == "points":  # sheets hardly determine alpha
-            usual = signature(embed_points).parameters
-            solving = {**{name: usual[name].default for name in ("n_components", "alpha")}, **solving}
+        if table.kind == "points":
             if not {"weights", "weighting"} & {*options}:
                 given = chosen(
                     options, "n_neighbors", "unreachable", "speed", "coordinates", "method", "n_pivots"
@@ -174,6 +211,13 @@ def find_map(table: Table, options: Options) -> Embedding:
             )  # in memory only if it fits
             return replace(found, provenance=found.provenance.having(source=table.name, kind="matrix"))
         return FinslerMDS(**solving).fit(measure(table, options)).result_
+
+
+def _of_field(options: Options) -> dict[str, Any]:
+    """What to do where land parts a sea: as `embed_field` has it."""
+    unreachable = options.get("unreachable", signature(embed_field).parameters["unreachable"].default)
+    check_choice("unreachable", unreachable, ("largest", "raise"))
+    return {"unreachable": unreachable}
 
 
 def load_like(path: str | None) -> Embedding | None:

@@ -120,9 +120,10 @@ _DIAGONAL = "If the diagonal is not zero: refuse, ignore it, or use it."
 _MISSING = "Empty or infinite cells: refuse, leave out, or keep infinite ones far."
 _ORIENTATION = "Whether the rows of a matrix are where ways begin, or its columns."
 _SPEED = "Of the boat in a current; auto: the fastest vector has 60 % of it."
-_COORDINATES = (
-    "Of points: lengths; or sphere, for lon and lat in degrees; auto asks, if columns are called so."
-)
+_COORDINATES = "Lengths; or sphere, for lon and lat in degrees. auto: sphere for fields; asks, if columns are called so."
+_FIELD_EAST = "Variable of a field: the current to the east, along x; found by its name if not given."
+_AT = "Step of a field along a dimension, as in depth=0 or time=2020-01: a value, first, last or mean. Repeatable."
+_SAMPLE = "Take every N-th row and column of a field; auto leaves at most 4,000 nodes, and says so."
 _UNREACHABLE = "Pairs without a path: leave out, keep only the largest part, keep far apart, or refuse."
 _CONNECTION = "Map only the largest part of a graph that is connected so; goes with any --unreachable."
 _ALPHA = "Drift, from 0 to less than 1; auto fits it to the data."
@@ -144,7 +145,7 @@ Count = int | None
 Input = Annotated[str, typer.Argument(metavar="FILE", help=_FILE, show_default=False)]
 MapFile = Annotated[str, typer.Argument(metavar="MAP.npz", help="A saved map.", show_default=False)]
 
-Kind = Annotated[str, choice(DATA, "auto|matrix|pairs|edges|points", _KIND, "auto")]
+Kind = Annotated[str, choice(DATA, "auto|matrix|pairs|edges|points|field", _KIND, "auto")]
 Source = Annotated[Word, option(DATA, _SOURCE, metavar="NAME")]
 Target = Annotated[Word, option(DATA, "Column with its end.", metavar="NAME")]
 Value = Annotated[Word, option(DATA, _VALUE, metavar="NAME")]
@@ -156,7 +157,7 @@ Zeros = Annotated[Word, choice(DATA, "missing|pseudocount|keep", _ZEROS, "missin
 Diagonal = Annotated[Word, choice(DATA, "check|ignore|use", _DIAGONAL, "check")]
 Missing = Annotated[Word, choice(DATA, "raise|mask|hinge", _MISSING, "raise; mask for pairs, similarities")]
 Unreachable = Annotated[
-    Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; raise unless it is a graph")
+    Word, choice(DATA, "mask|largest|hinge|raise", _UNREACHABLE, "mask; largest for fields, raise for tables")
 ]
 Orientation = Annotated[Word, choice(DATA, "from-to|to-from", _ORIENTATION, "from-to")]
 Connection = Annotated[Word, choice(DATA, "strong|weak", _CONNECTION, "all; strong for largest")]
@@ -164,16 +165,20 @@ Hops = Annotated[bool, option(DATA, "Count edges instead of adding their lengths
 Neighbors = Annotated[Word, option(DATA, _NEIGHBORS, "auto", metavar="auto|N", callback=auto_or_count)]
 Speed = Annotated[Word, option(DATA, _SPEED, "1", metavar="auto|NUMBER")]
 Coordinates = Annotated[Word, choice(DATA, "auto|plane|sphere", _COORDINATES, "auto")]
+FieldEast = Annotated[Word, option(DATA, _FIELD_EAST, metavar="NAME")]
+FieldNorth = Annotated[Word, option(DATA, "The same to the north, along y.", metavar="NAME")]
+At = Annotated[list[str] | None, option(DATA, _AT, metavar="NAME=VALUE")]
+Sample = Annotated[Word, option(DATA, _SAMPLE, "auto", metavar="auto|N", callback=auto_or_count)]
 Encoding = Annotated[Word, option(DATA, _ENCODING, metavar="NAME")]
 Sheet = Annotated[Word, option(DATA, "Of an Excel file: its name, or its position from 0.", metavar="NAME")]
 Variable = Annotated[Word, option(DATA, _VARIABLE, metavar="NAME")]
 
 Components = Annotated[
     Count,
-    number(MAP, "Its dimension, the height included.", "2; 3 for points", "--n-components", "--dim"),
+    number(MAP, "Its dimension, the height included.", "2; 3 for points, fields", "--n-components", "--dim"),
 ]
 Alpha = Annotated[
-    Word, option(MAP, _ALPHA, "auto; 0.5 for points", metavar="auto|NUMBER", callback=auto_or_number)
+    Word, option(MAP, _ALPHA, "auto; 0.5 for points, fields", metavar="auto|NUMBER", callback=auto_or_number)
 ]
 Swirl = Annotated[Word, option(MAP, _SWIRL, "no", metavar="no|yes|geodesic|auto", callback=yes_or_no)]
 Weighting = Annotated[

@@ -55,13 +55,14 @@ def report(
     from finsler.report import asymmetry_report
 
     options = opt.given(context)
+    rows = options.pop("sample", None)  # here a number of rows, not of a grid
     table = inputs.read(options)
     if table.graph is not None and unreachable:
         raise InputError(
             "does not go with a report of edges: it counts pairs without a path.", argument="unreachable"
         )
     data = inputs.measure(table, {**options, "missing": "mask"}) if table.graph is None else table.graph
-    found = asymmetry_report(data, **inputs.chosen(options, "hops", "sample", "n_jobs"))
+    found = asymmetry_report(data, sample=rows, **inputs.chosen(options, "hops", "n_jobs"))
     if json:
         output.print_json(found.to_dict())
     else:

@@ -5,6 +5,7 @@
 * tables of cells: text (``.csv .tsv .txt .dat .edges .edgelist``), ``.xlsx``, ``.parquet``, ``.feather``;
 * matrices: ``.npy``, ``.npz``, ``.mat``, ``.atsp`` (TSPLIB, full matrices; their diagonal means nothing), and ``.json`` of
   OSRM, openrouteservice and Valhalla, where null is no route, and names and positions are labels and attributes;
+* gridded fields: netCDF (``.nc .nc4``), see `finsler.data.readers.gridded`;
 * graphs: ``.graphml .gexf .gml .net .json .mtx .npz .mat``, see `finsler.graphs.readers.read_graph`.
 
 Tables of cells are
@@ -56,7 +57,7 @@ from finsler.data.columns import (
 )
 from finsler.data.frames import RECTANGULAR, narwhals_frame
 from finsler.data.provenance import Provenance, count
-from finsler.data.readers import Cells, GraphFile, Matrix, read_file, require_known
+from finsler.data.readers import Cells, GraphFile, Grid, Matrix, read_file, require_known
 from finsler.data.readers.attributed import AttributedGraph
 from finsler.data.readers.columnar import Columns
 from finsler.data.readers.fast_text import EMPTY_WORDS
@@ -64,7 +65,7 @@ from finsler.data.readers.text import Text, is_number, number_share
 from finsler.data.where import Where, parse_where, rows_where
 from finsler.errors import InputError, check_choice
 
-KINDS = ("auto", "matrix", "pairs", "edges", "points")
+KINDS = ("auto", "matrix", "pairs", "edges", "points", "field")
 ORIENTATIONS = ("from-to", "to-from")
 TURNED = "Columns are where ways begin: the matrix was turned."
 
@@ -75,7 +76,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What a file holds: `kind` is "matrix", "pairs", "edges" or "points". Made by :func:`read_table`."""
+    """What a file holds: `kind` is "matrix", "pairs", "edges", "points" or "field". Made by :func:`read_table`."""
 
     kind: str
     name: str  #: Of the file, for messages.
@@ -89,8 +90,8 @@ class Table:
     attributes: dict[str, Array] = field(
         default_factory=dict
     )  #: Further columns of points, and what a file tells of the points of a matrix or graph: numbers, or text.
-    content: Any = None  #: The graph of a file that holds one, as its reader gives it.
-    graph: Any = None  #: The digraph that edges make; `finsler.graphs.readers.open_file` fills it in.
+    content: Any = None  #: The graph or grid of a file that holds one, as its reader gives it.
+    graph: Any = None  #: The digraph that edges, or a field, make; `finsler.graphs.readers.open_file` fills it in.
     provenance: Provenance = field(
         default_factory=Provenance
     )  #: Columns that were read, and what was decided.
@@ -98,7 +99,10 @@ class Table:
     def describe(self) -> str:
         """Say in one line what was read."""
         ways = {"matrix": self._describe_matrix, "points": self._describe_points}
-        if self.graph is not None:
+        if self.kind == "field":
+            what = f"a gridded field of {', '.join(self.columns)}"
+            what += "" if self.graph is None else f", {self.graph.describe().removeprefix('Digraph: ')}"
+        elif self.graph is not None:
             what = f"edges of a digraph with {self.graph.describe().removeprefix('Digraph: ')}"
         else:
             what = ways.get(self.kind, self._describe_pairs)() if self.content is None else "a graph"
@@ -155,7 +159,7 @@ def read_table(
     file : path-like or binary file
         In any format of `finsler.data.readers`. A file object holds text. Of a graph only the `content` is read;
         `finsler.graphs.readers.open_file` makes a digraph of it.
-    kind : {"auto", "matrix", "pairs", "edges", "points"}
+    kind : {"auto", "matrix", "pairs", "edges", "points", "field"}
         What the table is; by default it finds out.
     source, target : str or int, optional
         Columns of pairs or edges, by name or by position from 0.
@@ -213,6 +217,8 @@ def read_table(
     elif long:
         raise InputError(f"source, target, value and where are for pairs and edges, not for kind={kind!r}.")
     else:
+        if found == "field":
+            raise InputError(f"{text.name} holds a table of text; a gridded field is a netCDF file (.nc).")
         table = _matrix(text) if found == "matrix" else _points(text)
     if text.said:
         table = replace(table, provenance=table.provenance.having(remarks=text.said))
@@ -230,15 +236,18 @@ def oriented(table: Table, orientation: str) -> Table:
     return replace(table, values=np.array(table.values.T, order="C"), provenance=facts)
 
 
-def _ready(content: Matrix | GraphFile, name: str, kind: str, only_text: Mapping[str, Any]) -> Table:
+def _ready(content: Matrix | GraphFile | Grid, name: str, kind: str, only_text: Mapping[str, Any]) -> Table:
     """Table of a file that says itself what it is."""
-    is_graph = isinstance(content, GraphFile)
-    _require_kind(name, kind, "edges" if is_graph else "matrix")
+    found = {GraphFile: "edges", Grid: "field"}.get(type(content), "matrix")
+    _require_kind(name, kind, found)
     for option, given in only_text.items():
-        if given is not None and (is_graph or option != "similarity"):
-            raise InputError(
-                f"{option} is for text files; {name} holds a {'graph' if is_graph else 'matrix'}."
-            )
+        if given is not None and (found != "matrix" or option != "similarity"):
+            what = {"edges": "graph", "field": "gridded field"}.get(found, found)
+            raise InputError(f"{option} is for text files; {name} holds a {what}.")
+    if isinstance(content, Grid):
+        return Table(
+            "field", name, columns=content.variables, content=content, provenance=Provenance(name, "field")
+        )
     if isinstance(content, GraphFile):
         own = content.graph.attributes if isinstance(content.graph, AttributedGraph) else {}
         about = {title: plain_array(values) for title, values in own.items()}

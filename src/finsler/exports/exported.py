@@ -14,6 +14,7 @@ from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, check_count
 from finsler.exports.columns import point_columns
 from finsler.exports.geography import to_geopandas
+from finsler.exports.grids import to_dataset
 from finsler.exports.network import to_networkx
 from finsler.geometry.residuals import worst_pairs
 from finsler.solvers.scaled_map import ScaledMap
@@ -97,6 +98,21 @@ class ExportedMap(ScaledMap):
         ``frame.explore("height")`` or ``frame.plot("height")`` then shows the heights on a real map.
         """
         return to_geopandas(self)
+
+    def to_dataset(self) -> Any:
+        """The map on the rows and columns of its points, as an xarray Dataset: coordinates, ``height``, ``stress_share``.
+
+        For maps of gridded fields, and of other points whose attributes lon and lat, or x and y, lie on rows and columns.
+        What else is known of the points as numbers goes with it; cells without a point are NaN.
+
+        Examples
+        --------
+        >>> import numpy as np, finsler
+        >>> points = np.stack(np.meshgrid(np.arange(4.0), np.arange(3.0)), axis=-1).reshape(-1, 2)
+        >>> finsler.embed_points(points, current=[0.3, 0.0]).to_dataset()["height"].dims
+        ('y', 'x')
+        """
+        return to_dataset(self)
 
     def route(self, a: Any, b: Any) -> Route:
         """Find the fastest way from point a to point b, and the way back, along the digraph behind the map.

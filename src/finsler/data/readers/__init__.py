@@ -5,6 +5,7 @@ module of its own here unless it is a few lines) takes the path, and ``sheet`` o
 the file by a function of `finsler._read`, which unpack what is packed and refuse what does not fit in memory, and returns
 
 * a `Matrix`, from row to column;
+* a `Grid`: a field on rows and columns, which `finsler.data.readers.gridded` reads;
 * a `GraphFile`: an `AttributedGraph`, a matrix of arcs, or arrays ``src``, ``dst``, ``n_nodes`` ... by name;
 * or `Cells`, a `Text` or `Columns`: rows of cells, which `finsler.data.tables` takes for a matrix, pairs, edges or points.
 
@@ -46,8 +47,15 @@ class GraphFile(NamedTuple):
     graph: Any
 
 
+class Grid(NamedTuple):
+    """A gridded field in a file, of which nothing is loaded yet."""
+
+    path: Path
+    variables: list[str]
+
+
 Cells = Text | Columns
-Content = Matrix | GraphFile | Cells
+Content = Matrix | GraphFile | Grid | Cells
 
 
 def read_array(path: Path) -> Matrix:
@@ -171,6 +179,14 @@ def read_feather(path: Path) -> Columns:
     return parse_feather(read_bytes(path), path.name)
 
 
+def read_netcdf(path: Path) -> Grid:
+    """A gridded field: what it holds is read once it is known which of its variables are wanted."""
+    from finsler.data.readers.gridded import opened
+
+    with opened(path) as dataset:
+        return Grid(path, [str(name) for name in dataset.data_vars])
+
+
 # Suffix of a file -> its reader.
 FORMATS: dict[str, Callable[..., Content]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".edges", ".edgelist"), read_text),
@@ -187,8 +203,10 @@ FORMATS: dict[str, Callable[..., Content]] = {
     ".xlsx": read_excel,
     ".parquet": read_parquet,
     ".feather": read_feather,
+    ".nc": read_netcdf,
+    ".nc4": read_netcdf,
 }
-EXTRAS = {".xlsx": "files", ".parquet": "files", ".feather": "files"}  # that bring what a reader needs
+EXTRAS = {".xlsx": "files", ".parquet": "files", ".feather": "files", ".nc": "field", ".nc4": "field"}  # that bring what a reader needs
 
 
 def suffix_of(path: Path) -> str:
@@ -201,7 +219,7 @@ def require_known(path: Path) -> None:
     if (suffix := suffix_of(path)) not in FORMATS:
         raise InputError(
             f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(FORMATS)}, also with .gz "
-            f"({' '.join(EXTRAS)} with pip install 'finsler[files]'). "
+            f"({' '.join(EXTRAS)} with pip install 'finsler[files,field]'). "
             "Export other files as CSV, or say what this one holds: kind='matrix', 'pairs', 'edges', 'points'."
         )
 
@@ -238,5 +256,5 @@ def read_cells(source: str | os.PathLike[str] | IO[bytes], encoding: str | None 
     found = read_file(source, encoding)
     if isinstance(found, Text | Columns):
         return found
-    what = "a graph" if isinstance(found, GraphFile) else "a matrix"
+    what = {GraphFile: "a graph", Grid: "a gridded field"}.get(type(found), "a matrix")
     raise InputError(f"{Path(str(source)).name} holds {what}; a table was expected.")
