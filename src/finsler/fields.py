@@ -9,7 +9,7 @@ from finsler._arguments import check_arguments
 from finsler.data.readers.gridded import read_field
 from finsler.embedding import Embedding
 from finsler.errors import check_choice
-from finsler.graphs.gridded import field_graph
+from finsler.graphs.gridded import field_graph, require_one_sea
 from finsler.recipes import GraphOptions, embed_graph
 from finsler.solvers.options import check_names
 
@@ -54,7 +54,7 @@ def embed_field(
         value, "first", "last", or "mean". By default the mean over time, and the first step of all others, which is said.
     sample : int or "auto"
         Take every so-many-th row and column, with the mean current of the cells around; land counts cell by cell. "auto"
-        leaves at most 4,000 nodes, and says so; 1 takes all.
+        leaves at most 5,000 nodes, and says so; 1 takes all.
     coordinates : {"auto", "plane", "sphere"}
         Where longitudes and latitudes are: on the globe (as "auto" takes them), or on a plane, which makes degrees lengths.
     unreachable : {"largest", "raise"}
@@ -67,7 +67,7 @@ def embed_field(
     Returns
     -------
     Embedding
-        Distances are times in seconds, where the units of the file are known. Its attributes hold the coordinates (lon and
+        Distances are times in hours, where the units of the file are known. Its attributes hold the coordinates (lon and
         lat, or x and y) and the current of each point, ``network`` the graph of all ways, so that ``route`` finds
         the fastest one, and :meth:`~finsler.Embedding.to_dataset` puts the map back on rows and columns.
 
@@ -87,6 +87,8 @@ def embed_field(
     check_choice("unreachable", unreachable, ("largest", "raise"))
     field = read_field(dataset, u, v, at)
     graph = field_graph(field, speed=speed, sample=sample, coordinates=coordinates)
+    if unreachable == "raise":
+        require_one_sea(graph)
     return embed_graph(
         graph,
         unreachable=unreachable,

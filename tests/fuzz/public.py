@@ -125,6 +125,15 @@ def graph_file() -> str:
 
 
 # Good values of required parameters, by name; `Name.parameter` where the name alone does not tell.
+def gridded() -> Any:
+    import xarray
+
+    east = xarray.DataArray(
+        np.full((3, 4), 0.5), {"y": [0.0, 1.0, 2.0], "x": [0.0, 1.0, 2.0, 3.0]}, ("y", "x")
+    )
+    return xarray.Dataset({"u": east, "v": 0 * east})
+
+
 GOOD: dict[str, Callable[[], Any]] = {
     "D": lambda: MATRIX,
     "data": lambda: MATRIX,
@@ -159,6 +168,8 @@ GOOD: dict[str, Callable[[], Any]] = {
     "tasks": lambda: link_split().test,
     "logit": lambda: lambda pairs: np.zeros(len(pairs)),
     "factor": lambda: 2.0,
+    "dataset": gridded,
+    "speed": lambda: 2.0,
     "indices": lambda: [0, 1, 2],
     "point": lambda: "A",
     "a": lambda: "A",

@@ -30,7 +30,7 @@ from finsler.errors import InputError, check_choice
 from finsler.estimators.mds import FinslerMDS
 from finsler.fields import embed_field
 from finsler.graphs.distances import WEIGHTINGS, graph_distances, weigh
-from finsler.graphs.gridded import field_graph
+from finsler.graphs.gridded import field_graph, require_one_sea
 from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_matrix, embed_points
@@ -102,7 +102,11 @@ def _with_ways(table: Table, options: Options) -> Table:
     sample = options.get("sample", "auto")
     graph = field_graph(field, speed=options["speed"], sample=sample, **chosen(options, "coordinates"))
     return replace(
-        table, graph=graph, attributes=graph.attributes, columns=[*field.names[2:]], provenance=graph.provenance
+        table,
+        graph=graph,
+        attributes=graph.attributes,
+        columns=[*field.names[2:]],
+        provenance=graph.provenance,
     )
 
 
@@ -127,7 +131,7 @@ def measure(table: Table, options: Options) -> Dissimilarities:
         given = chosen(options, *COUNTS, "aggregate", "unreachable")
         data = pairs_to_dissimilarities(table, negative=scaling_of(options).negative, **given)
     else:
-        given = _of_field(options) if table.kind == "field" else {}
+        given = _of_field(table, options) if table.kind == "field" else {}
         data = graph_distances(table.graph, **{**chosen(options, *PATHS, *RUNNING), **given})
     if "weights" not in options:
         return replace(data, weights=weigh(data, WEIGHTINGS[options.get("weighting", "uniform")]))
@@ -191,14 +195,13 @@ def find_map(table: Table, options: Options) -> Embedding:
         if table.graph is not None and "weights" not in options:
             given = chosen(options, *PATHS, "weighting", "method", "n_pivots")
             if table.kind == "field":
-                given |= _of_field(options)
+                given |= _of_field(table, options)
             return embed_graph(table.graph, **given, **solving)
-        if table.kind == "points":
-            if not {"weights", "weighting"} & {*options}:
-                given = chosen(
-                    options, "n_neighbors", "unreachable", "speed", "coordinates", "method", "n_pivots"
-                )
-                return embed_points(table, **given, **solving)
+        if table.kind == "points" and not {"weights", "weighting"} & {*options}:
+            given = chosen(
+                options, "n_neighbors", "unreachable", "speed", "coordinates", "method", "n_pivots"
+            )
+            return embed_points(table, **given, **solving)
         if options.get("method") == "sparse":
             raise InputError("goes with --method dense; a sparse map takes --weighting.", argument="weights")
         if "n_pivots" in options:
@@ -213,10 +216,12 @@ def find_map(table: Table, options: Options) -> Embedding:
         return FinslerMDS(**solving).fit(measure(table, options)).result_
 
 
-def _of_field(options: Options) -> dict[str, Any]:
+def _of_field(table: Table, options: Options) -> dict[str, Any]:
     """What to do where land parts a sea: as `embed_field` has it."""
     unreachable = options.get("unreachable", signature(embed_field).parameters["unreachable"].default)
     check_choice("unreachable", unreachable, ("largest", "raise"))
+    if unreachable == "raise":
+        require_one_sea(table.graph)
     return {"unreachable": unreachable}
 
 

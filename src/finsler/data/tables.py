@@ -91,7 +91,9 @@ class Table:
         default_factory=dict
     )  #: Further columns of points, and what a file tells of the points of a matrix or graph: numbers, or text.
     content: Any = None  #: The graph or grid of a file that holds one, as its reader gives it.
-    graph: Any = None  #: The digraph that edges, or a field, make; `finsler.graphs.readers.open_file` fills it in.
+    graph: Any = (
+        None  #: The digraph that edges, or a field, make; `finsler.graphs.readers.open_file` fills it in.
+    )
     provenance: Provenance = field(
         default_factory=Provenance
     )  #: Columns that were read, and what was decided.

@@ -14,13 +14,16 @@ from finsler.data.located import COORDINATES, FASTEST, RADIUS, boat_speed
 from finsler.data.provenance import Provenance, count
 from finsler.data.readers.gridded import GriddedField
 from finsler.errors import InputError, check_choice, check_count
+from finsler.geometry.components import graph_components
 from finsler.geometry.randers import zermelo_metric
 from finsler.graphs.digraph import Digraph
+from finsler.graphs.distances import DENSE_NODES
 from finsler.graphs.lattices import Lattice, lattice_edges
 
 Array = NDArray[Any]
 
-MOST_NODES = 4000  # that sample="auto" leaves: all pairs of them are mapped within a minute or two
+HOUR = 3600.0  # seconds
+MOST_NODES = DENSE_NODES  # that sample="auto" leaves: all pairs of them are mapped, within a minute or so
 
 
 def field_graph(
@@ -35,7 +38,7 @@ def field_graph(
         Speed of the boat, in the units of the field; "auto" is the speed of which the fastest current has 60 %.
     sample : int or "auto"
         Take every so-many-th row and column; the current there is the mean over as many rows and columns. Land counts cell
-        by cell. "auto" takes as many as leave at most 4,000 nodes.
+        by cell. "auto" takes as many as leave at most 5,000 nodes.
     coordinates : {"auto", "plane", "sphere"}
         Whether places are on the globe, in meters, as longitudes and latitudes ask for, or on a plane.
 
@@ -84,10 +87,21 @@ def field_graph(
     about = {
         own[0]: places[:, 0],
         own[1]: places[:, 1],
-        field.names[2]: vectors[:, 0],
-        field.names[3]: vectors[:, 1],
+        "u": vectors[:, 0],
+        "v": vectors[:, 1],
     }
     return Digraph(lattice_edges(lattice, metric), names, facts, about)
+
+
+def require_one_sea(graph: Digraph) -> None:
+    """Refuse a field that land parts."""
+    sizes = np.bincount(graph_components(graph.matrix))
+    if len(sizes) > 1:
+        raise InputError(
+            f"Land parts the sea into {len(sizes):,} parts, which have no common map; the largest has {sizes.max():,} of "
+            f"{graph.n_nodes:,} nodes. Pass unreachable='largest' to map it alone.",
+            argument="unreachable",
+        )
 
 
 def _stride(field: GriddedField, sample: int | str) -> tuple[int, bool, list[str]]:
@@ -162,10 +176,9 @@ def _cells(thin: GriddedField, sphere: bool, wraps: bool, unit: float) -> tuple[
 
 
 def _unit(field: GriddedField, sphere: bool) -> float:
-    """What lengths are divided by beside the speed, so that times are in seconds where the units are known."""
-    if sphere:
-        return 1.0 if field.pace is None else field.pace
-    return 1.0 if field.pace is None or field.meters is None else field.pace / field.meters
+    """What lengths are divided by beside the speed, so that times are in hours where the units are known."""
+    meters = 1.0 if sphere else field.meters
+    return 1.0 if field.pace is None or meters is None else HOUR * field.pace / meters
 
 
 def _boat(vectors: Array, speed: float | str, names: list[str], units: str) -> float:
@@ -221,11 +234,11 @@ def _about(field: GriddedField, sphere: bool, speed: float | str, boat: float) -
             f"The speed was set to {boat:.4g}{units}: the fastest current has {100 * FASTEST:.0f} % of it."
         )
     if sphere and field.pace is not None:
-        said.append("Lengths are travel times in seconds, over the globe.")
+        said.append("Lengths are travel times in hours, over the globe.")
     elif sphere:
         said.append(f"The units of {field.names[2]} are not known: lengths are meters over its units.")
     elif field.pace is not None and field.meters is not None:
-        said.append("Lengths are travel times in seconds.")
+        said.append("Lengths are travel times in hours.")
     else:
         said.append(
             f"Lengths are units of {field.names[0]} over those of {field.names[2]}"

@@ -206,7 +206,10 @@ FORMATS: dict[str, Callable[..., Content]] = {
     ".nc": read_netcdf,
     ".nc4": read_netcdf,
 }
-EXTRAS = {".xlsx": "files", ".parquet": "files", ".feather": "files", ".nc": "field", ".nc4": "field"}  # that bring what a reader needs
+EXTRAS = {  # that bring what a reader needs
+    **dict.fromkeys((".xlsx", ".parquet", ".feather"), "files"),
+    **dict.fromkeys((".nc", ".nc4"), "field"),
+}
 
 
 def suffix_of(path: Path) -> str:
@@ -217,9 +220,13 @@ def suffix_of(path: Path) -> str:
 def require_known(path: Path) -> None:
     """Refuse a file whose suffix tells nothing."""
     if (suffix := suffix_of(path)) not in FORMATS:
+        extras = [
+            f"{' '.join(end for end in EXTRAS if EXTRAS[end] == extra)} with pip install 'finsler[{extra}]'"
+            for extra in dict.fromkeys(EXTRAS.values())
+        ]
         raise InputError(
             f"{path.name}: the suffix {suffix or '(none)'} is not known; known are {' '.join(FORMATS)}, also with .gz "
-            f"({' '.join(EXTRAS)} with pip install 'finsler[files,field]'). "
+            f"({'; '.join(extras)}). "
             "Export other files as CSV, or say what this one holds: kind='matrix', 'pairs', 'edges', 'points'."
         )
 

@@ -177,7 +177,7 @@ def _field(dataset: Any, u: str | None, v: str | None, at: Mapping[str, Any], so
         raise InputError(f"{names[0]} is in {units or 'no unit'}, {names[1]} is not.")
     return GriddedField(
         columns, rows[upward], values[0][upward], values[1][upward], (x, y, *names), all(degrees), wraps,
-        METERS.get(*lengths) if len(lengths) == 1 and not any(degrees) else None, SPEEDS.get(units.lower()), units,
+        METERS.get(lengths.pop()) if len(lengths) == 1 and not any(degrees) else None, SPEEDS.get(units.lower()), units,
         source, tuple(remarks),
     )  # fmt: skip
 
@@ -313,7 +313,8 @@ def _position(name: str, size: int, steps: Any, asked: Any) -> int:
     try:
         values = np.arange(size) if steps is None else np.asarray(steps.values)
         if values.dtype.kind == "M":
-            gaps = np.abs(values - np.datetime64(asked)).astype("timedelta64[s]").astype(float)
+            asked = np.datetime64(asked)
+            gaps = np.abs((values - asked) / np.timedelta64(1, "s"))
         elif values.dtype.kind in "biuf":
             gaps = np.abs(values.astype(float) - float(asked))
         else:
