@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from finsler.data.readers.gridded import read_field
 from finsler.graphs.gridded import field_graph
 from finsler.graphs.paths import shortest_paths
 
-from helpers import done, mistake
+from helpers import done, mistake, real_file
 
 xarray = pytest.importorskip("xarray")
 
@@ -440,3 +441,37 @@ def test_a_truncated_file_on_the_command_line(file):
 
 def test_a_report_of_a_field(file):
     assert "asymmetry" in done("report", file, "--speed", 2).stdout
+
+
+# --- a real file ----------------------------------------------------------------------------------------------
+
+
+def test_the_jet_stream_in_a_classic_file():
+    """ERA-Interim, netCDF-3: winds all round the globe and from pole to pole, which are rows of one place each."""
+    path = real_file("raw/eraint_uvz.nc")
+    field = read_field(path, at={"month": 1, "level": 200})
+    assert field.names == ("longitude", "latitude", "u", "v")
+    assert field.wraps
+    assert field.pace == 1.0  # "m s**-1"
+    assert (field.y[0], field.y[-1]) == (-90, 90)
+    graph = field_graph(field, speed=250, sample=5)
+    lon, lat = graph.attributes["lon"], graph.attributes["lat"]
+
+    def near(a, b):
+        return graph.labels[int(np.argmin((lat - a) ** 2 + (lon - b) ** 2))]
+
+    route = graph.route(near(40.6, -73.8), near(33.9, -118.4))  # New York to Los Angeles, against the wind
+    assert 1.15 < route.length / route.back.length < 1.5
+    over = graph.route(near(45, -178), near(45, 178))  # across the date line
+    assert over.length * 250 * 3600 < 1.3 * RADIUS * np.radians(9) * np.cos(np.radians(45))
+    whole = field_graph(read_field(path, at={"month": 1, "level": 200}), speed=250, sample=20)
+    assert (whole.matrix.data >= 0).all()
+
+
+def test_poles_are_one_place():
+    still = read_field(real_file("raw/eraint_uvz.nc"), at={"month": 1, "level": 200})
+    still = replace(still, u=0 * still.u[::8, ::8], v=0 * still.v[::8, ::8], x=still.x[::8], y=still.y[::8])
+    graph = field_graph(still, speed=1.0, sample=1)
+    assert graph.route("90N 180W", "90N 0E").length == 0
+    across = graph.route("72N 180W", "72N 0E").length * 3600  # over the pole
+    assert across == pytest.approx(RADIUS * np.radians(36), rel=0.01)

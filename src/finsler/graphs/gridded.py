@@ -171,7 +171,7 @@ def _cells(thin: GriddedField, sphere: bool, wraps: bool, unit: float) -> tuple[
     if not sphere:
         return wide[None, :] / unit, high[:, None] / unit
     scale = RADIUS * math.pi / 180 / unit
-    narrow = np.maximum(np.cos(np.radians(thin.y)), 0.0)
+    narrow = np.where(np.abs(thin.y) > 90 - 1e-9, 0.0, np.cos(np.radians(thin.y)))  # a pole is one place
     return scale * narrow[:, None] * wide[None, :], scale * high[:, None]
 
 

@@ -69,8 +69,9 @@ class Lattice:
     def _aspects(self) -> Array:
         """Height of the cells of each row over their width, rounded."""
         high, wide = (np.broadcast_to(part, self.present.shape) for part in (self.heights, self.widths))
-        ratio = np.median(high, axis=1) / np.maximum(np.median(wide, axis=1), np.finfo(float).tiny)
-        steps = np.round(STEPS_OF_ASPECT * np.log2(np.clip(ratio, 2.0**-6, 2.0**6)))
+        high, wide = np.median(high, axis=1), np.median(wide, axis=1)
+        wide = np.maximum(wide, high / 2.0**6)  # a pole has no width
+        steps = np.round(STEPS_OF_ASPECT * np.log2(np.maximum(high / wide, 2.0**-6)))
         return np.asarray(2.0 ** (steps / STEPS_OF_ASPECT))
 
     @cached_property

@@ -97,6 +97,10 @@ def read_field(
         Which step to take along a further dimension, by its name: a value of its coordinate, of which the nearest is taken,
         "first", "last" or "mean". By default the mean over time and the first of all others.
     """
+    if at is not None and not isinstance(at, Mapping):
+        raise InputTypeError(
+            f"must be a dictionary such as {{'depth': 0}}, got {type(at).__name__}.", argument="at"
+        )
     if isinstance(dataset, str | os.PathLike):
         with opened(dataset) as file:
             return _field(file, u, v, at or {}, Path(dataset).name)
