@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("typer")
+from finsler.cli import output
 from finsler.data.similarities import dissimilarities_from
 from finsler.models import compare_models
 
@@ -33,7 +34,16 @@ def times(tmp_path):
     return path
 
 
-def test_it_prints_one_table_and_the_verdict(times):
+def test_where_no_progress_line_can_be_shown_each_model_gets_one(times, monkeypatch):
+    monkeypatch.setattr(output, "PIPED_AFTER", 0.0)
+    said = compared(times).stderr.splitlines()
+    assert len(said) == 12
+    assert said[1].startswith("symmetrized MDS: ")
+    assert compared(times, "--quiet").stderr == ""
+
+
+def test_it_prints_one_table_and_the_verdict(times, monkeypatch):
+    monkeypatch.setattr(output, "PIPED_AFTER", float("inf"))
     result = compared(times)
     lines = result.stdout.splitlines()
     assert lines[0].startswith("5 points in 2 dimensions, 20 ordered pairs")

@@ -13,7 +13,7 @@ from finsler.models import Comparison, compare_models
 from finsler.models import compare as module
 from finsler.models.compare import MODELS, sign_accuracy
 from finsler.models.joint import slide_distances
-from finsler.models.symmetric import Observations, differences, directions
+from finsler.models.symmetric import Observations, Settings, differences, directions, symmetric_mds
 from finsler.report import asymmetry_report
 
 from helpers import random_problem, slow_stress
@@ -277,3 +277,36 @@ def test_mistakes():
         compare_models(D, weights=np.kron(np.eye(2), np.ones((3, 3))))
     with pytest.raises(KeyError, match="no model 'slide' here"):
         compare_models(D, models=["drift"], n_init=1, verbose=False)["slide"]
+
+
+def test_a_time_limit_gives_the_table_so_far():
+    D = random_problem(0, n=12, m=2, kind="uniform")[1]
+    seen = []
+    table = compare_models(D, time_limit=1e-9, n_init=2, callback=seen.append, verbose=False)
+    assert [record.name for record in table] == [record.name for record in seen] == ["symmetric"]
+    assert set(table.not_run) == set(MODELS) - {"symmetric"}
+    assert "not run, for time: isomap" in str(table)
+    assert table.to_dict()["not_run"] == table.not_run
+    with pytest.raises(InputError) as error:
+        compare_models(D, time_limit=0)
+    assert error.value.argument == "time_limit"
+
+
+def test_the_last_model_ends_in_time():
+    _, D, W = random_problem(1, n=40, m=2, kind="asymmetric")
+    observed = observe(D, W)
+    settings = Settings(2, 3, 2000, 1e-12, deadline=0.0)  # long past
+    base = symmetric_mds(observed, Settings(2))
+    for name in ("slide", "hill", "radius", "randers"):
+        assert MODELS[name](observed, settings, base).status == "time_limit"
+
+
+def test_any_number_of_threads_gives_the_same_table():
+    _, D, W = random_problem(2, n=15, m=2, kind="asymmetric")
+    names = ["slide", "hill", "radius"]
+    one, three = (
+        compare_models(D, weights=W, models=names, n_init=4, n_jobs=n_jobs, verbose=False)
+        for n_jobs in (1, 3)
+    )
+    for name in names:
+        np.testing.assert_array_equal(one[name].fit.distances, three[name].fit.distances)

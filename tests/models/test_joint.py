@@ -14,6 +14,7 @@ from finsler.models.joint import (
     SlideVectorProblem,
     fit_jointly,
     minimize_slide,
+    radius_distance,
     slide_distances,
     slide_vector,
     stress_and_gradient,
@@ -252,3 +253,14 @@ def test_slide_it_is_symmetric_where_the_data_are():
     fit = slide_vector(observed, Settings(), base)
     assert np.linalg.norm(fit.parameters["slide"]) < 1e-6
     assert observed.stress(fit.distances) == pytest.approx(observed.stress(base.distances), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "symmetric"])
+def test_radii_in_closed_form_are_those_of_quasi_newton_steps(kind):
+    _, D, W = random_problem(3, n=9, m=2, kind=kind)
+    observed, settings = observe(D, W), Settings(2, 1, 5000, 1e-12)
+    base = symmetric_mds(observed, settings)
+    closed = radius_distance(observed, settings, base)
+    steps = fit_jointly(RadiusDistance(), observed, settings, base)
+    assert observed.stress(closed.distances) <= observed.stress(steps.distances) * (1 + 1e-6)
+    np.testing.assert_allclose(closed.distances, steps.distances, atol=1e-3)

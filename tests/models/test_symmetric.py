@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from finsler.data.matrix import as_dissimilarities
+from finsler.models import symmetric
 from finsler.models.symmetric import (
     Fit,
     Observations,
@@ -178,3 +179,12 @@ def test_all_of_a_small_skew_part_counts_as_many_numbers_as_it_has():
     fit = gower(observed, settings, base)
     np.testing.assert_allclose(fit.distances - fit.distances.T, D - D.T, atol=1e-10)
     assert fit.n_parameters - base.n_parameters == 6
+
+
+def test_planes_of_many_points_are_those_of_all_singular_values(monkeypatch):
+    T = np.random.default_rng(0).normal(size=(40, 40))
+    T = T - T.T
+    P, Q = symmetric._planes(T, 2)
+    monkeypatch.setattr(symmetric, "ITERATED_FROM", 10)
+    p, q = symmetric._planes(T, 2)
+    np.testing.assert_allclose(p @ q.T - q @ p.T, P @ Q.T - Q @ P.T, atol=1e-9)

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,9 @@ _NEEDS = {".html": "plotly", **dict.fromkeys(PICTURES, "matplotlib")}
 
 # Whole TrueType fonts in PDF, which journals ask for, and words as words in SVG: both can be searched and edited.
 TEXT_STAYS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
+
+
+PIPED_AFTER = 2.0  # seconds until progress is told in lines
 
 
 class Target(NamedTuple):
@@ -165,6 +169,17 @@ def _picture(
 
     plot = plot_places if places else plot_map
     return plot(embedding, title=title, color=color, arcs="auto" if arcs is None else arcs).figure
+
+
+def say_when_piped(words: Callable[[Any], str]) -> Callable[[Any], None]:
+    """A callback that says a line about each result after a while, where no progress line can be shown."""
+    began = time.perf_counter()
+
+    def callback(result: Any) -> None:
+        if not sys.stderr.isatty() and time.perf_counter() - began > PIPED_AFTER:
+            say(words(result))
+
+    return callback
 
 
 def say_map(embedding: Embedding, *, quiet: bool, said: Sequence[str]) -> None:

@@ -115,6 +115,7 @@ def compare(
     n_init: Starts = None,
     random_state: opt.RandomState = 0,
     max_iter: MaxIter = None,
+    time_limit: opt.TimeLimit = None,
     n_jobs: opt.Jobs = None,
     out: Outs = None,
     force: opt.Force = False,
@@ -142,8 +143,11 @@ def compare(
     options = opt.given(context)
     table = inputs.read(options)
     data = inputs.measure(table, options)
-    names = ("n_components", "n_init", "max_iter", "random_state")
-    found = compare_models(data, **inputs.chosen(options, *names, *inputs.RUNNING))
+    names = ("n_components", "n_init", "max_iter", "time_limit", "random_state")
+    callback = (
+        None if quiet else output.say_when_piped(lambda record: f"{record.model}: {record.seconds:.1f} s")
+    )
+    found = compare_models(data, callback=callback, **inputs.chosen(options, *names, *inputs.RUNNING))
     plain = {"input": table.name, "kind": table.kind, "random_state": random_state, **found.to_dict()}
     if not quiet:
         for sentence in data.provenance.sentences():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from finsler._arguments import check_arguments
+from finsler._arguments import check_arguments, check_number
 from finsler._html import card
 from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError, shown
 from finsler.geometry.asymmetry import asymmetry_shown
 from finsler.geometry.pairs import harmonic
-from finsler.models.joint import HillClimbing, RadiusDistance, fit_jointly, slide_vector
+from finsler.models.joint import HillClimbing, fit_jointly, radius_distance, slide_vector
 from finsler.models.symmetric import (
     Array,
     Fit,
@@ -44,12 +45,13 @@ MODELS: dict[str, Callable[[Observations, Settings, Fit], Fit]] = {
     "geodesic": partial(randers_map, swirl="geodesic"),
     "slide": slide_vector,
     "hill": partial(fit_jointly, HillClimbing()),
-    "radius": partial(fit_jointly, RadiusDistance()),
+    "radius": radius_distance,
     "gower": gower,
     "drift": drift_vectors,
     "drift-fitted": partial(drift_vectors, fitted=True),
 }
 ALONE = {"isomap"}
+UNFINISHED = ("max_iter", "time_limit")
 # A difference of the two ways below this share of the largest distance is rounding.
 ROUNDING = 1e-12
 
@@ -66,7 +68,7 @@ class ModelRecord:
     asymmetry_shown: float | None  #: ``1 - sum w (a - A)^2 / sum w A^2`` of the skew parts.
     n_parameters: int  #: Free numbers.
     seconds: float  #: The map that it starts from included.
-    status: str  #: "converged", "max_iter" or "closed_form".
+    status: str  #: "converged", "max_iter", "time_limit" or "closed_form".
     fit: Fit = field(repr=False)  #: The fitted model itself.
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,6 +88,7 @@ class Comparison:
     n_init: int
     verdict: str  #: Of `asymmetry_report`: what a Randers map can show.
     labels: list[Any] | None = field(default=None, repr=False)  #: Of the points, as pictures show them.
+    not_run: list[str] = field(default_factory=list)  #: Models for which `time_limit` left no time.
 
     def __iter__(self) -> Iterator[ModelRecord]:
         return iter(self.records)
@@ -109,7 +112,7 @@ class Comparison:
         """Lines of the table, as texts by the titles of their columns."""
         return [
             {
-                "model": record.model + ("*" if record.status == "max_iter" else ""),
+                "model": record.model + ("*" if record.status in UNFINISHED else ""),
                 "stress": f"{record.normalized_stress:.4f}",
                 "sign": _percent(record.sign_accuracy),
                 "by size": _percent(record.weighted_sign_accuracy),
@@ -127,7 +130,8 @@ class Comparison:
         )
 
     def _footnotes(self) -> list[str]:
-        return ["* not converged"] * any(record.status == "max_iter" for record in self.records)
+        notes = ["* not converged"] * any(record.status in UNFINISHED for record in self.records)
+        return [*notes, *([f"not run, for time: {', '.join(self.not_run)}"] if self.not_run else [])]
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -163,8 +167,10 @@ def compare_models(
     n_init: int = 4,
     max_iter: int = 2000,
     tol: float = 1e-9,
+    time_limit: float | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    callback: Callable[[ModelRecord], Any] | None = None,
     verbose: bool | int | str = "auto",
 ) -> Comparison:
     """Fit the older models of asymmetric data and ours to the same pairs, at the same dimension, and judge them alike.
@@ -190,10 +196,14 @@ def compare_models(
         ``n_init - 1`` random ones.
     max_iter, tol
         Of the iterations from each start.
+    time_limit : float, optional
+        Seconds. What is being fitted then ends with what it has found; models that were not begun are in ``not_run``.
     random_state : int, RandomState instance or None
         Seed of the random starts, which are the same for all models.
     n_jobs : int, optional
-        Threads of our solver; all cores by default.
+        Threads of our solver, and starts that run side by side; all cores by default.
+    callback : callable, optional
+        Called with the record of each model when it is there.
     verbose : bool, int or "auto"
         Progress line: "auto" shows one on a terminal after two seconds.
 
@@ -221,8 +231,11 @@ def compare_models(
     observed = Observations.of(data)
     if not (observed.D > 0).any():
         raise InputError("D has only zeros; there is nothing to fit.", argument="D")
-    settings = Settings(n_components, n_init, max_iter, tol, _fixed(random_state), n_jobs)
-    records = _fit_all(names, observed, settings, verbose)
+    check_number("time_limit", time_limit, 0.0, open_ends=True, optional=True)
+    deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+    settings = Settings(n_components, n_init, max_iter, tol, _fixed(random_state), n_jobs, deadline)
+    records = _fit_all(names, observed, settings, callback, verbose)
+    done = {record.name for record in records}
     return Comparison(
         records=sorted(records, key=lambda record: record.normalized_stress),
         n_points=data.n_points,
@@ -232,12 +245,18 @@ def compare_models(
         n_init=n_init,
         verdict=asymmetry_report(data, n_jobs=n_jobs).verdict,
         labels=data.labels,
+        not_run=[name for name in names if name not in done],
     )
 
 
 def _fit_all(
-    names: list[str], observed: Observations, settings: Settings, verbose: bool | int | str
+    names: list[str],
+    observed: Observations,
+    settings: Settings,
+    callback: Callable[[ModelRecord], Any] | None,
+    verbose: bool | int | str,
 ) -> list[ModelRecord]:
+    """Records of the models for which there is time; of the first one in any case."""
     progress = Progress("Comparing", verbose)
     progress.update("symmetrized MDS")
     # Compiles what all use, before the clock starts.
@@ -245,13 +264,17 @@ def _fit_all(
     began = time.perf_counter()
     base = symmetric_mds(observed, settings)
     first = time.perf_counter() - began
-    records = []
+    records: list[ModelRecord] = []
     for name in names:
+        if records and settings.seconds_left() <= 0:
+            break
         progress.update(name)
         began = time.perf_counter()
         fit = MODELS[name](observed, settings, base)
         seconds = time.perf_counter() - began + (0.0 if name in ALONE else first)
         records.append(_record(name, fit, observed, seconds))
+        if callback is not None:
+            callback(records[-1])
     progress.close(f"{len(records)} models")
     return records
 

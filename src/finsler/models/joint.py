@@ -13,19 +13,21 @@ All ``u_ij = x_i - x_j + z`` are linear in the parameters, the rows of theta = (
 ``V = sum w_ij a_ij a_ij'``, ``a_ij = (e_i - e_j, 1)``, which touches it at the current parameters; as everywhere in this
 library the step is ``V^+ force`` with the force minus half the gradient, and the loop is ours, never uphill.
 
-The two others are fitted by quasi-Newton steps.
+The two others are fitted by quasi-Newton steps; radius-distance in closed form where pairs weigh the same both ways.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
-from finsler._runtime import single_blas_thread
+from finsler._runtime import map_blocks, single_blas_thread
 from finsler.geometry.heights import solve_laplacian
+from finsler.kernels import models as kernels
 from finsler.models.symmetric import (
     Array,
     Fit,
@@ -39,17 +41,21 @@ from finsler.models.symmetric import (
 from finsler.solvers.majorize import StopRule, majorize
 from finsler.solvers.problem import Evaluation, Problem
 
+T = TypeVar("T")
+
 # L-BFGS stops when an iteration lowers the normalized stress, squared, by less than this.
 FLAT = 1e-13
 
 
 def slide_distances(X: Array, z: Array) -> Array:
     """``||x_i - x_j + z||``, from row to column."""
-    return np.sqrt(np.sum(_slid(X, z) ** 2, axis=0))
+    U = X.T[:, :, None] - X.T[:, None, :] + z[:, None, None]
+    return np.sqrt(np.einsum("kij,kij->ij", U, U))
 
 
-def _slid(X: Array, z: Array) -> Array:
-    return X.T[:, :, None] - X.T[:, None, :] + z[:, None, None]
+def axes(X: Array) -> Array:
+    """The coordinates axis by axis, as kernels take them."""
+    return np.ascontiguousarray(X.T)
 
 
 class SlideVectorProblem(Problem):
@@ -74,15 +80,11 @@ class SlideVectorProblem(Problem):
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """Stress and step at ``X``, whose last row is z."""
-        n = self.n_points
-        U = _slid(X[:n], X[n])
-        d = np.sqrt(np.sum(U**2, axis=0))
-        misfit = d - self.D
-        pull = U * (-self.W * misfit / np.where(d > 0, d, 1.0))
-        by_rows, by_columns = pull.sum(axis=2).T, pull.sum(axis=1).T
-        force = np.vstack([by_rows - by_columns, by_rows.sum(axis=0)])
+        columns = np.zeros((X.shape[1], self.n_points + 1))
+        stress = kernels.slide_pass(axes(X[:-1]), X[-1], self.D, self.W, columns)
+        force = columns.T
         step = cho_solve(self._factor, force)
-        return Evaluation(float(np.sum(self.W * misfit**2)), step, float(np.vdot(step, force)), omega)
+        return Evaluation(stress, step, float(np.vdot(step, force)), omega)
 
 
 def minimize_slide(
@@ -91,22 +93,30 @@ def minimize_slide(
     """Run the loop from a map with z = 0; return map, z, stress and status."""
     theta = np.vstack([start - start.mean(axis=0), np.zeros((1, start.shape[1]))])
     total = float(np.sum(problem.W * problem.D**2))
-    stop = StopRule(settings.max_iter, settings.tol, exact=total * (4 * np.finfo(float).eps) ** 2)
-    with single_blas_thread():
-        run = majorize(problem, theta, np.zeros(0), stop)
+    exact = total * (4 * np.finfo(float).eps) ** 2
+    stop = StopRule(settings.max_iter, settings.tol, exact, settings.deadline)
+    run = majorize(problem, theta, np.zeros(0), stop)
     return run.coordinates[:-1], run.coordinates[-1], run.stress, unless_interrupted(run.status)
 
 
 def slide_vector(observed: Observations, settings: Settings, base: Fit) -> Fit:
     """Fit the slide-vector model from the map of the symmetric part and from random ones, and keep the best."""
     problem = SlideVectorProblem(observed.D, observed.W)
-    starts = [base.parameters["coordinates"], *observed.random_maps(settings)]
-    runs = [minimize_slide(problem, start, settings) for start in starts]
+    runs = from_all_starts(lambda start: minimize_slide(problem, start, settings), observed, settings, base)
     X, z, _, status = min(runs, key=lambda run: run[2])
     distances = slide_distances(X, z)
     np.fill_diagonal(distances, 0.0)
     n_parameters = free_coordinates(*X.shape) + len(z)
     return Fit("slide vector", distances, {"coordinates": X, "slide": z}, n_parameters, status)
+
+
+def from_all_starts(
+    run: Callable[[Array], T], observed: Observations, settings: Settings, base: Fit
+) -> list[T]:
+    """Run a fit from the map of the symmetric part and from random ones, side by side: each takes one thread."""
+    starts = [base.parameters["coordinates"], *observed.random_maps(settings)]
+    with single_blas_thread():
+        return map_blocks(lambda _, k, __: run(starts[k]), range(len(starts) + 1), settings.n_jobs)
 
 
 class JointModel(Protocol):
@@ -119,8 +129,8 @@ class JointModel(Protocol):
     def distances(self, U: Array, E: Array, extra: Array) -> Array:
         """What the model takes for the dissimilarity from row to column, from the steps and their lengths."""
 
-    def derivatives(self, U: Array, E: Array, extra: Array, G: Array) -> tuple[Array, Array]:
-        """Derivatives of ``sum G_ij d_ij`` by the steps, (m, n, n), and by the other numbers."""
+    #: A kernel: stress from the axes of the map, the other numbers, D and W; adds its derivatives to two arrays.
+    evaluate: Callable[[Array, Array, Array, Array, Array, Array], float]
 
     def start(self, X: Array, observed: Observations) -> Array:
         """Other numbers that suit a map best, by least squares."""
@@ -138,14 +148,11 @@ class RadiusDistance(JointModel):
     """
 
     name, extra, only_differences = "radius-distance", "radii", True
+    evaluate = staticmethod(kernels.radius_pass)
 
     def distances(self, U: Array, E: Array, extra: Array) -> Array:
         """``e_ij - r_i + r_j``."""
         return E + extra[None, :] - extra[:, None]
-
-    def derivatives(self, U: Array, E: Array, extra: Array, G: Array) -> tuple[Array, Array]:
-        """Derivatives of ``sum G_ij d_ij``."""
-        return U * (G / np.where(E > 0, E, 1.0)), G.sum(axis=0) - G.sum(axis=1)
 
     def start(self, X: Array, observed: Observations) -> Array:
         """Solve for the radii: a Laplacian."""
@@ -164,18 +171,11 @@ class HillClimbing(JointModel):
     """
 
     name, extra, only_differences = "hill-climbing", "slope", False
+    evaluate = staticmethod(kernels.hill_pass)
 
     def distances(self, U: Array, E: Array, extra: Array) -> Array:
         """``e + z . u / e``."""
         return E + np.einsum("k,kij->ij", extra, U) / np.where(E > 0, E, 1.0)
-
-    def derivatives(self, U: Array, E: Array, extra: Array, G: Array) -> tuple[Array, Array]:
-        """Derivatives of ``sum G_ij d_ij``; the climb z . b turns with b = u / e as ``(z - (z . b) b) / e``."""
-        over = np.where(E > 0, 1 / np.where(E > 0, E, 1.0), 0.0)
-        B = U * over
-        climb = np.einsum("k,kij->ij", extra, B)
-        by_step = B * (G * (1 - climb * over)) + extra[:, None, None] * (G * over)
-        return by_step, np.einsum("kij,ij->k", B, G)
 
     def start(self, X: Array, observed: Observations) -> Array:
         """Solve for the slope."""
@@ -189,12 +189,18 @@ def stress_and_gradient(
     model: JointModel, observed: Observations, X: Array, extra: Array
 ) -> tuple[float, Array, Array]:
     """Stress of a model, and its derivatives by the coordinates and by the other numbers."""
-    U, E = differences(X)
-    misfit = model.distances(U, E, extra) - observed.D
-    weighted = observed.W * misfit
-    by_step, by_extra = model.derivatives(U, E, extra, 2 * weighted)
-    by_points = (by_step.sum(axis=1) - by_step.sum(axis=2)).T  # a step is x_j - x_i
-    return float(np.sum(weighted * misfit)), by_points, by_extra
+    by_axes, by_extra = np.zeros(X.T.shape), np.zeros(len(extra))
+    stress = model.evaluate(axes(X), extra, observed.D, observed.W, by_axes, by_extra)
+    return stress, by_axes.T, by_extra
+
+
+def radius_distance(observed: Observations, settings: Settings, base: Fit) -> Fit:
+    """Fit the radius-distance model: in closed form beside the symmetric map if pairs weigh the same both ways."""
+    model = RadiusDistance()
+    if not np.array_equal(observed.W, observed.W.T):
+        return fit_jointly(model, observed, settings, base)
+    X = base.parameters["coordinates"]
+    return _fit_of(model, X, model.start(X, observed), base.status)
 
 
 def fit_jointly(model: JointModel, observed: Observations, settings: Settings, base: Fit) -> Fit:
@@ -202,8 +208,7 @@ def fit_jointly(model: JointModel, observed: Observations, settings: Settings, b
 
     The stress is a smooth function but where points coincide; L-BFGS only ever takes steps that lower it.
     """
-    X = base.parameters["coordinates"]
-    n, m = X.shape
+    n, m = base.parameters["coordinates"].shape
     total = float(np.sum(observed.W * observed.D**2)) or 1.0
     # In units of the data, so that tolerances are relative.
     unit = np.sqrt(total / max(float(observed.W.sum()), np.finfo(float).tiny))
@@ -215,16 +220,22 @@ def fit_jointly(model: JointModel, observed: Observations, settings: Settings, b
         value, by_points, by_extra = stress_and_gradient(model, observed, *split(theta))
         return value / total, np.concatenate([by_points.ravel(), by_extra]) * (unit / total)
 
+    def in_time(_: Array) -> None:
+        if settings.seconds_left() <= 0:
+            raise StopIteration
+
+    def run(start: Array) -> OptimizeResult:
+        theta = np.concatenate([start.ravel(), model.start(start, observed)]) / unit
+        return minimize(loss, theta, jac=True, method="L-BFGS-B", callback=in_time, options=limits)
+
     limits = {"maxiter": settings.max_iter, "maxfun": 4 * settings.max_iter + 100, "ftol": FLAT, "gtol": 1e-9}
-    runs = []
-    with single_blas_thread():
-        for start in [X, *observed.random_maps(settings)]:
-            theta = np.concatenate([start.ravel(), model.start(start, observed)]) / unit
-            runs.append(minimize(loss, theta, jac=True, method="L-BFGS-B", options=limits))
-    best = min(runs, key=lambda run: run.fun)
-    X, extra = split(best.x)
+    best = min(from_all_starts(run, observed, settings, base), key=lambda run: run.fun)
+    status = "max_iter" if best.status == 1 else "converged"
+    return _fit_of(model, *split(best.x), "time_limit" if settings.seconds_left() <= 0 else status)
+
+
+def _fit_of(model: JointModel, X: Array, extra: Array, status: str) -> Fit:
     X = X - X.mean(axis=0)
-    distances = model.distances(*differences(X), extra)
-    n_parameters = free_coordinates(n, m) + len(extra) - model.only_differences
+    n_parameters = free_coordinates(*X.shape) + len(extra) - model.only_differences
     parts = {"coordinates": X, model.extra: extra - extra.min() if model.only_differences else extra}
-    return Fit(model.name, distances, parts, n_parameters, "max_iter" if best.status == 1 else "converged")
+    return Fit(model.name, model.distances(*differences(X), extra), parts, n_parameters, status)

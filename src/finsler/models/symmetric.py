@@ -12,6 +12,8 @@ fitted to what the map leaves over, see :meth:`~finsler.models.symmetric.Observa
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import coo_array
+from scipy.sparse.linalg import eigsh
 
 from finsler._arguments import as_random_state
 from finsler._runtime import require_memory
@@ -33,6 +36,7 @@ from finsler.solvers.start import DoublyCentered, random_points
 
 Array = NDArray[np.floating[Any]]
 
+ITERATED_FROM = 300  # points from which planes are found by iteration
 BIMENSION_ITERATIONS = 1000  # where pairs weigh differently
 BIMENSION_TOLERANCE = 1e-10  # of the total square
 
@@ -47,10 +51,18 @@ class Settings:
     tol: float = 1e-9
     random_state: Any = 0
     n_jobs: int | None = None
+    deadline: float = math.inf  #: Of the clock `time.perf_counter`.
+
+    def seconds_left(self) -> float:
+        """Time until the deadline."""
+        return self.deadline - time.perf_counter()
 
     def of_solver(self) -> dict[str, Any]:
         """What our solver takes, by name."""
-        return {**vars(self), "verbose": False}
+        options = {**vars(self), "verbose": False}
+        if math.isfinite(options.pop("deadline")):
+            options["time_limit"] = max(self.seconds_left(), 1e-3)  # the solver wants a positive number
+        return options
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +73,7 @@ class Fit:
     distances: Array  #: What it takes for the dissimilarity from row to column.
     parameters: dict[str, Array]  #: What it is drawn from: coordinates, and vectors or numbers beside them.
     n_parameters: int  #: Numbers that are free, once the shifts and turns that change nothing are taken off.
-    status: str  #: "converged", "max_iter" or "closed_form".
+    status: str  #: "converged", "max_iter", "time_limit" or "closed_form".
     symmetric: bool = False  #: Whether the model is symmetric by its form.
 
 
@@ -276,7 +288,13 @@ def _planes(T: Array, n_planes: int) -> tuple[Array, Array]:
     a singular value decomposition cut off between equal values, this stays skew.
     """
     n = len(T)
-    values, vectors = eigh(1j * T, subset_by_index=(n - n_planes, n - 1))
+    if n > ITERATED_FROM:  # a few planes of many by Lanczos steps, from a start that is always the same
+        start = np.random.default_rng(0).normal(size=n) + 0j
+        values, vectors = eigsh(1j * T, k=n_planes, which="LA", v0=start)
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+    else:
+        values, vectors = eigh(1j * T, subset_by_index=(n - n_planes, n - 1))
     scale = np.sqrt(2 * np.maximum(values[::-1], 0.0))
     vectors = vectors[:, ::-1]
     return vectors.imag * scale, vectors.real * scale
