@@ -35,7 +35,7 @@ $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing finsler and what its site needs into $(VENV) (a few minutes the first time) ..."
-	@$(INSTALL) '.[plot,cli,graph,data,learn]' --group docs
+	@$(INSTALL) '.[plot,cli,graph,cells,data,learn]' --group docs
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.figures: $(VENV)/.made pyproject.toml constraints.txt

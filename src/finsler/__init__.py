@@ -30,5 +30,5 @@ __all__, __getattr__, __dir__ = exports(
         "datasets.flights": ["load_flight_hours"],
         "errors": ["InputError"],
     },
-    subpackages=["datasets", "graphs", "inference", "learn", "models", "plotting"],
+    subpackages=["cells", "datasets", "graphs", "inference", "learn", "models", "plotting"],
 )

@@ -1,5 +1,6 @@
 """The public names, for editors and type checkers; `__init__.py` imports each when it is first used."""
 
+from finsler import cells as cells
 from finsler import datasets as datasets
 from finsler import graphs as graphs
 from finsler import inference as inference

@@ -100,7 +100,8 @@ def embed(
     Edges: columns source, target and possibly length, one edge of a graph a
     row; ways lead along edges. Graphs as .graphml, .gexf, .gml, .net (Pajek),
     .json (nodes and links), .mtx and .npz are read too; attributes of nodes
-    can be colored by.
+    can be colored by. Cells in .h5ad (AnnData) are joined to those near them,
+    and go down with their velocities.
 
     Tables may be text (.csv, .tsv, .txt), .xlsx, .parquet, .feather, .npy,
     .npz, .mat, .atsp (TSPLIB), or .json of OSRM, openrouteservice, Valhalla.

@@ -6,7 +6,7 @@
 * matrices: ``.npy``, ``.npz``, ``.mat``, ``.atsp`` (TSPLIB, full matrices; their diagonal means nothing), and ``.json`` of
   OSRM, openrouteservice and Valhalla, where null is no route, and names and positions are labels and attributes;
 * gridded fields: netCDF (``.nc .nc4``), see `finsler.data.readers.gridded`;
-* graphs: ``.graphml .gexf .gml .net .json .mtx .npz .mat``, see `finsler.graphs.readers.read_graph`.
+* graphs: ``.graphml .gexf .gml .net .json .mtx .npz .mat``, and cells, ``.h5ad``: see `finsler.graphs.readers.read_graph`.
 
 Tables of cells are
 

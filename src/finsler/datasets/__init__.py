@@ -11,6 +11,7 @@ __all__, __getattr__, __dir__ = exports(
     {
         "synthetic": ["make_swiss_roll", "make_sea", "make_river", "make_binary_tree", "make_city", "make_exact_randers"],
         "circles": ["make_gyre", "make_ring_road"],
+        "differentiation": ["make_differentiation"],
         "flights": ["load_flight_hours", "make_flight_hours"],
         "remote": ["fetch_graph", "fetch_file", "fetch_flight_hours", "fetch_winds"],
     },

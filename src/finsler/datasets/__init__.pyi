@@ -1,5 +1,6 @@
 from finsler.datasets.circles import make_gyre as make_gyre
 from finsler.datasets.circles import make_ring_road as make_ring_road
+from finsler.datasets.differentiation import make_differentiation as make_differentiation
 from finsler.datasets.flights import load_flight_hours as load_flight_hours
 from finsler.datasets.flights import make_flight_hours as make_flight_hours
 from finsler.datasets.remote import fetch_file as fetch_file

@@ -36,6 +36,8 @@ class Arcs(NamedTuple):
     n_comments: int = 0  # rows of a text that look like comments, skipped
     n_graphs_skipped: int = 0  # further and nested graphs of a file
     about: dict[str, np.ndarray] | None = None  # attributes of the nodes, in their order
+    left_out: tuple[Any, ...] = ()  # labels of what could not be a node
+    remarks: tuple[str, ...] = ()  # what else to say
 
 
 def networkx_arcs(graph: Any, weight: Any, labels: Iterable[Hashable] | None) -> Arcs:

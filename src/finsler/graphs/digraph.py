@@ -379,6 +379,8 @@ def assemble(arcs: Arcs, directed: bool | None, duplicates: str) -> Digraph:
         n_self_loops=int(self_loops),
         n_comments=arcs.n_comments,
         n_graphs_skipped=arcs.n_graphs_skipped,
+        left_out=arcs.left_out,
+        remarks=arcs.remarks,
     )
     return Digraph(matrix, labels, facts, arcs.about or {})
 

@@ -18,9 +18,11 @@ from finsler._read import guarded, require_file
 from finsler.data.provenance import listed
 from finsler.data.readers import require_known
 from finsler.data.readers.attributed import AttributedGraph
+from finsler.data.readers.h5ad import CellFile
 from finsler.data.tables import Table, read_table
 from finsler.errors import InputError
 from finsler.graphs.arcs import Arcs, arcs_between, attribute_arcs, check_names, matrix_arcs
+from finsler.graphs.cells import cell_arcs
 from finsler.graphs.digraph import Digraph, assemble, require_nodes
 
 
@@ -41,7 +43,8 @@ def open_file(
     except InputError as error:
         raise InputError(f"{table.name}: {error}") from error
     facts = graph.provenance.having(remarks=table.provenance.remarks)
-    return replace(table, graph=replace(graph, provenance=facts))
+    about = graph.attributes if isinstance(table.content, CellFile) else table.attributes
+    return replace(table, graph=replace(graph, provenance=facts), attributes=about)
 
 
 def read_graph(
@@ -62,6 +65,7 @@ def read_graph(
     * ``.graphml``: nodes are named by their id. Of several graphs the first is read, and ``provenance`` counts the others.
     * ``.gexf .gml .net`` (Pajek): nodes are named by their labels, if each has its own, else by their ids.
     * ``.json``: ``nodes`` and ``links`` or ``edges``, as networkx and D3 write a graph.
+    * ``.h5ad``: cells, joined to those near them; see :func:`finsler.cells.find_map`.
     * ``.xlsx .parquet .feather``: as CSV, a row per arc. ``.mat``: a sparse matrix.
     * ``.npz``: a matrix of `scipy.sparse.save_npz`, or the arrays ``src``, ``dst`` (positions), ``n_nodes``
       and possibly ``weight`` and ``node_labels``. Nothing pickled is read.
@@ -116,6 +120,13 @@ def table_arcs(table: Table, weight: Any, labels: Iterable[Hashable] | None) -> 
     if isinstance(content := table.content, AttributedGraph):
         arcs = attribute_arcs(content.nodes, content.edges, content.directed, weight, labels)
         return arcs._replace(source=table.name, n_graphs_skipped=content.n_skipped, about=table.attributes)
+    if isinstance(content, CellFile):
+        if weight != "auto" or labels is not None:
+            raise InputError(
+                "goes with other files: cells have names, and steps between them take time.",
+                argument="weight",
+            )
+        return cell_arcs(content, source=content.source)._replace(source=table.name)
     if content is not None:
         arcs_of: Any = _array_arcs if isinstance(content, dict) else matrix_arcs
         return arcs_of(content, weight, labels)._replace(source=table.name)

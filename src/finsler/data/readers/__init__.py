@@ -147,6 +147,13 @@ def read_json(path: Path, variable: str | None = None) -> Matrix | GraphFile:
     return GraphFile(json_files.node_link(found))
 
 
+def read_h5ad(path: Path, variable: str | None = None) -> GraphFile:
+    """Cells with what says which way they go, under the key `variable` or where it is usually kept."""
+    from finsler.data.readers.h5ad import parse_h5ad
+
+    return GraphFile(parse_h5ad(path, variable))
+
+
 def read_tsplib(path: Path) -> Matrix:
     """The full matrix of an asymmetric problem."""
     from finsler.data.readers.tsplib import parse_tsplib
@@ -205,10 +212,12 @@ FORMATS: dict[str, Callable[..., Content]] = {
     ".feather": read_feather,
     ".nc": read_netcdf,
     ".nc4": read_netcdf,
+    ".h5ad": read_h5ad,
 }
 EXTRAS = {  # that bring what a reader needs
     **dict.fromkeys((".xlsx", ".parquet", ".feather"), "files"),
     **dict.fromkeys((".nc", ".nc4"), "field"),
+    ".h5ad": "cells",
 }
 
 
