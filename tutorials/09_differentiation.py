@@ -88,7 +88,10 @@ known = (cells.clusters, cells.transitions, near)
 print(f"{'':<26}direction correctness  coherence")
 for name, places in pictures.items():
     arrows = velocities_on_map(places, chances)
-    right, agree = cross_boundary_correctness(places, arrows, *known), in_cluster_coherence(arrows, known[0], near)
+    right, agree = (
+        cross_boundary_correctness(places, arrows, *known),
+        in_cluster_coherence(arrows, known[0], near),
+    )
     print(f"{name:<26}{right.mean:21.3f}  {agree.mean:9.3f}")
 right = cross_boundary_correctness(cells.points, cells.current, *known)
 agree = in_cluster_coherence(cells.current, known[0], near)
@@ -139,7 +142,9 @@ figure.colorbar(drawn, ax=axes, label="time (not used)")
 
 adata.obsp["T_fwd"] = csr_matrix(chances)
 other = finsler.cells.find_map(adata, source="T_fwd")
-print(f"rank correlation of height and time: {spearmanr(other.height, cells.time)[0]:.3f}, alpha {other.alpha:.2f}")
+print(
+    f"rank correlation of height and time: {spearmanr(other.height, cells.time)[0]:.3f}, alpha {other.alpha:.2f}"
+)
 
 # %%
 # A control
@@ -150,7 +155,9 @@ dealt = np.random.default_rng(0).permutation(len(cells.time))
 adata.obsm["velocity_pca"] = cells.current[dealt]
 blind = finsler.cells.find_map(adata, source="velocity_pca")
 print(f"alpha {blind.alpha:.3f} instead of {chart.alpha:.3f}")
-print(f"{blind.distance(first, last):.2f} from the first cell to the last, back {blind.distance(last, first):.2f}")
+print(
+    f"{blind.distance(first, last):.2f} from the first cell to the last, back {blind.distance(last, first):.2f}"
+)
 print(finsler.asymmetry_report(blind.data).verdict)
 
 # %%

@@ -41,7 +41,11 @@ def path(tmp_path_factory):
     with plain_text():
         made = anndata.AnnData(
             CELLS.spliced.astype(np.float32),
-            obs={"clusters": pd.Categorical(CELLS.clusters), "time": CELLS.time, "doublet": rng.random(90) < 0.1},
+            obs={
+                "clusters": pd.Categorical(CELLS.clusters),
+                "time": CELLS.time,
+                "doublet": rng.random(90) < 0.1,
+            },
             obsm={"X_pca": CELLS.points, "velocity_pca": CELLS.current},
             obsp={"T_fwd": csr_matrix(rng.random((90, 90)) * (rng.random((90, 90)) < 0.3))},
         )

@@ -481,7 +481,9 @@ def test_what_is_about_points_is_read_from_any_table(tmp_path):
         read_attributes(as_json(tmp_path, {"nodes": [{"id": 1}], "links": []}, "g.json"), ["A"], 1)
 
 
-@pytest.mark.parametrize(("option", "suffixes"), [("sheet", [".xlsx"]), ("variable", [".json", ".mat", ".h5ad"])])
+@pytest.mark.parametrize(
+    ("option", "suffixes"), [("sheet", [".xlsx"]), ("variable", [".json", ".mat", ".h5ad"])]
+)
 def test_options_of_some_formats_are_refused_elsewhere(tmp_path, option, suffixes):
     path = written(tmp_path, "t.csv", "0,1\n1,0\n")
     with pytest.raises(InputError, match=rf"{option} is for {' and '.join(suffixes)} files"):
@@ -500,7 +502,9 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, suffix
 
 
 def test_unknown_suffixes_say_what_is_known(tmp_path):
-    with pytest.raises(InputError, match=r"\.ods is not known.*\.xlsx.*finsler\[files\].*\.h5ad.*finsler\[cells\]"):
+    with pytest.raises(
+        InputError, match=r"\.ods is not known.*\.xlsx.*finsler\[files\].*\.h5ad.*finsler\[cells\]"
+    ):
         read_table(written(tmp_path, "t.ods", "x"))
     assert {*EXTRAS} <= {*FORMATS}
 
