@@ -93,6 +93,39 @@ class ViewedMap:
 
         return explore(cast(Any, self), path, attributes=attributes, color=color, title=title)
 
+    def widget(
+        self, *, attributes: Any = None, color: Any = None, title: str | None = None, height: int = 640
+    ) -> Any:
+        """The page as a widget of a notebook; ``widget.selection`` holds the labels of the points that are chosen on it.
+
+        It needs ``pip install 'finsler[notebook]'``. The page is in a frame of its own, works offline, and says what it
+        leaves out; a widget holds all of it, about 5 MB.
+
+        Parameters
+        ----------
+        attributes, color, title
+            As in :meth:`explore`.
+        height : int
+            Of the frame, in pixels.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            Its ``selection`` is a list of none, one or two labels, which can be observed.
+
+        Examples
+        --------
+        >>> import finsler
+        >>> towns = finsler.embed_matrix([[0, 3, 4], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"])
+        >>> towns.widget().selection
+        []
+        """
+        from finsler.plotting.widget import explorer_widget
+
+        return explorer_widget(
+            cast(Any, self), attributes=attributes, color=color, title=title, height=height
+        )
+
     def _repr_html_(self) -> str:
         """What a notebook shows of a map: a small picture, and what :meth:`summary` says."""
         from finsler.plotting.thumbnail import thumbnail

@@ -98,7 +98,9 @@ def test_true_velocities_point_into_the_fates():
 
 def test_what_does_not_go_together_is_refused(case):
     X, V, near, names = case
-    with pytest.raises(InputError, match="clusters must name the cluster of each of 40 cells, got 3"):
+    with pytest.raises(
+        InputError, match="clusters must name the cluster of each of 40 cells, as velocities has rows; got 3"
+    ):
         in_cluster_coherence(V, ["a", "b", "c"], near)
     with pytest.raises(InputError, match="neighbors must be a sparse matrix of shape"):
         cross_boundary_correctness(X, V, names, [("a", "b")], near.toarray())

@@ -17,6 +17,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,6 +125,16 @@ def graph_file() -> str:
     return path
 
 
+def cells() -> Any:
+    """What is asked of an AnnData object."""
+    obsm = {"X_pca": POINTS, "velocity_pca": np.ones_like(POINTS)}
+    made = SimpleNamespace(
+        obs={}, obs_names=[f"c{i}" for i in range(len(POINTS))], obsm=obsm, obsp={}, uns={}
+    )
+    made.copy = cells
+    return made
+
+
 # Good values of required parameters, by name; `Name.parameter` where the name alone does not tell.
 def gridded() -> Any:
     import xarray
@@ -148,6 +159,13 @@ GOOD: dict[str, Callable[[], Any]] = {
     "graph": lambda: ARCS,
     "G": lambda: ARCS,
     "columns": lambda: {"people": [1, 2, 3, 4]},
+    "adata": cells,
+    "velocities": lambda: 0.1 * POINTS,
+    "places": lambda: POINTS,
+    "clusters": lambda: ["x", "y"] * (len(POINTS) // 2) + ["x"] * (len(POINTS) % 2),
+    "transitions": lambda: [("x", "y")],
+    "velocities_on_map.transitions": lambda: csr_array(np.ones((len(POINTS), len(POINTS))) / len(POINTS)),
+    "neighbors": lambda: csr_array(np.ones((len(POINTS), len(POINTS)))),
     "local_extrema.graph": sparse_arcs,
     "shortest_paths.graph": sparse_arcs,
     "dask_shortest_paths.graph": sparse_arcs,

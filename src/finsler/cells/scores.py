@@ -172,7 +172,7 @@ def in_cluster_coherence(velocities: ArrayLike, clusters: Sequence[Hashable], ne
     """
     check_arguments(in_cluster_coherence, locals(), besides=("clusters",))
     V, _, names = _checked(velocities, velocities, clusters, "velocities")
-    i, j, _ = _pairs(neighbors, len(V), "neighbors")
+    i, j, _ = _pairs(neighbors, len(V), "neighbors", "velocities")
     found, cells = {}, 0
     for name in dict.fromkeys(clusters):
         inside = (names[i] == _code(names, clusters, name)) & (names[i] == names[j])
@@ -192,12 +192,17 @@ def _checked(
     X, V = as_points(places, name), as_points(velocities, "velocities")
     if X.shape != V.shape:
         raise InputError(f"velocities must have the shape of places, {X.shape}, got {V.shape}.")
-    words = list(clusters) if hasattr(clusters, "__len__") else []
+    several = hasattr(clusters, "__len__") and getattr(clusters, "ndim", 1) > 0
+    words = list(clusters) if several else []
     if len(words) != len(X):
         raise InputError(
-            f"must name the cluster of each of {len(X)} cells, got {len(words)}.", argument="clusters"
+            f"must name the cluster of each of {len(X)} cells, as {name} has rows; got {len(words)}.",
+            argument="clusters",
         )
-    place = {name: k for k, name in enumerate(dict.fromkeys(words))}
+    try:
+        place = {name: k for k, name in enumerate(dict.fromkeys(words))}
+    except TypeError:
+        raise InputTypeError("must hold names, one a cell.", argument="clusters") from None
     return X, V, np.array([place[word] for word in words])
 
 
@@ -206,11 +211,15 @@ def _code(names: NDArray[Any], clusters: Any, name: Any) -> int:
     return next((int(code) for code, word in zip(names, clusters, strict=True) if word == name), -1)
 
 
-def _pairs(matrix: Any, n: int, argument: str) -> tuple[NDArray[Any], NDArray[Any], Array]:
+def _pairs(
+    matrix: Any, n: int, argument: str, of: str = "places"
+) -> tuple[NDArray[Any], NDArray[Any], Array]:
     """Rows, columns and values of the stored entries, without those of a cell with itself."""
     if not issparse(matrix) or matrix.shape != (n, n):
         found = getattr(matrix, "shape", type(matrix).__name__)
-        raise InputTypeError(f"must be a sparse matrix of shape {(n, n)}, got {found}.", argument=argument)
+        raise InputTypeError(
+            f"must be a sparse matrix of shape {(n, n)}, as {of} has rows; got {found}.", argument=argument
+        )
     entries = matrix.tocoo()
     i, j = entries.coords
     other = i != j

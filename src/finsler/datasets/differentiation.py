@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from finsler._arguments import as_random_state, check_arguments, check_number
+from finsler._runtime import require_memory
 from finsler.errors import InputError, check_count
 
 STAGE = 1.0  # how long stem cells and progenitors stay what they are
@@ -83,6 +84,7 @@ def make_differentiation(
     if axes > min(n, genes):
         raise InputError(f"must be at most {min(n, genes)} here, got {axes}.", argument="n_components")
     check_number("noise", noise, 0.0, 10.0)
+    require_memory(80.0 * n * genes, f"Data of {n:,} cells and {genes:,} genes", "Ask for fewer.")
     random = as_random_state(random_state)
     names = ["stem", "progenitor", *(f"fate {chr(65 + k)}" for k in range(fates))]
     rates = np.where(random.uniform(size=(len(names), genes)) < SHARE_ON, ON, OFF)

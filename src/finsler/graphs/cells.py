@@ -24,7 +24,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from finsler.data.attributes import as_column
 from finsler.data.fields import as_points, randers_field
 from finsler.data.located import FASTEST, located
-from finsler.data.matrix import as_float_array
+from finsler.data.matrix import LARGEST, as_float_array
 from finsler.data.provenance import count, listed
 from finsler.errors import InputError, InputTypeError, check_count
 from finsler.graphs.arcs import Arcs
@@ -78,6 +78,11 @@ def cell_arcs(
         good &= np.isfinite(V).all(axis=1)
         kept = _kept(good)
         place = located(as_points(X[kept]), V[kept], speed=speed)
+        if not np.abs(place.points).max() > 1 / LARGEST:
+            raise InputError(
+                f"{speed!r} leaves no distances between cells; give it in the units of the velocities.",
+                argument="speed",
+            )
         most = min(check_count("n_neighbors", n_neighbors), len(kept) - 1)
         near = neighborhood_graph(place.points, n_neighbors=most)
         edges = randers_edges(place.points, near, randers_field(place.points, current=place.vectors)).tocoo()
@@ -109,7 +114,8 @@ def find_source(cells: Any, basis: str, vkey: str, source: str) -> tuple[Source,
     if source == "auto":
         if not there:
             raise InputError(
-                f"adata has none of {', '.join(map(str, usual))}. Compute one: scv.tl.velocity_graph(adata), "
+                f"adata has none of {', '.join(map(str, usual))} (basis and vkey make these names). Compute "
+                "one: scv.tl.velocity_graph(adata), "
                 f"scv.tl.velocity_embedding(adata, basis={basis!r}), or the transition matrix of a kernel of CellRank "
                 "and its write_to_adata(); or name the key of another with source.",
                 argument="adata",

@@ -113,13 +113,19 @@ def explore(
     return write_atomically(path, lambda file: file.write(utf8(page)))
 
 
+def points_on_page(n: int) -> NDArray[np.intp]:
+    """Which of n points a page shows: all, or a random sample, the same each time."""
+    if n <= MAX_POINTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MAX_POINTS, replace=False))
+
+
 def _record(embedding: Embedding, columns: list[Column], start: int, title: str | None) -> dict[str, Any]:
     """Everything the script needs, ready for JSON."""
     n, m, data = embedding.n_points, embedding.n_components, embedding.fitted_to
-    shown = np.arange(n)
+    shown = points_on_page(n)
     notes, without_data = [], ""
-    if n > MAX_POINTS:
-        shown = np.sort(np.random.default_rng(0).choice(n, MAX_POINTS, replace=False))
+    if len(shown) < n:
         notes.append(f"A random {MAX_POINTS:,} of the {n:,} points are shown.")
     if m > 3:
         notes.append(f"Drawn are two of the {m} axes and the height; distances use all {m}.")
