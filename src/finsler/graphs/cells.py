@@ -71,7 +71,7 @@ def cell_arcs(
     if twice:
         raise InputError(f"Several cells are called {twice[0]!r}; call adata.obs_names_make_unique() first.")
     X = _positions(cells, basis, len(names))
-    good: Array = np.isfinite(X).all(axis=1)
+    good = np.atleast_1d(np.isfinite(X).all(axis=1))
     remarks = [_taken(taken, basis, others)]
     if taken.slot == "obsm":
         V = _vectors(cells, taken, X.shape)
