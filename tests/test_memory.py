@@ -6,10 +6,12 @@ import subprocess
 import sys
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from finsler import randers_distances
 from finsler.cli.app import run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much is taken")
@@ -61,7 +63,7 @@ def test_a_map_that_does_not_fit_is_refused(code):
 
 def test_with_room_for_its_copies_alone_it_is_solved():
     """Threads are given up before memory is: the address space that theirs take ended in RuntimeError or an abort."""
-    assert under_limit("embed_matrix(D, max_iter=2)", 100_000_000) == "done"
+    assert under_limit("embed_matrix(D, max_iter=2)", 180_000_000) == "done"
 
 
 N_PACKED = 300_000_000
@@ -129,3 +131,81 @@ def test_the_command_line_holds_no_more_copies_than_the_library(tmp_path):
     finally:
         tracemalloc.stop()
     assert copies < 1.7
+
+
+@pytest.fixture(scope="module")
+def matrices(tmp_path_factory):
+    """A small matrix, and one of 128 MB; exactly Randers, so that a pass or two are enough."""
+    folder = tmp_path_factory.mktemp("matrices")
+    for name, n in (("small.npy", 50), ("large.npy", 4000)):
+        X = np.random.default_rng(0).normal(size=(n, 2))
+        D = np.lib.format.open_memmap(folder / name, "w+", np.float64, (n, n))
+        for i in range(n):
+            D[i] = randers_distances(X[i : i + 1], X, drift=0.2)[0]
+            D[i, i] = 0
+        D.flush()
+    return folder
+
+
+COMMAND = "import sys; from finsler.cli.app import run; sys.exit(run(sys.argv[1:]))"
+
+
+def run_after(shell, *arguments):
+    """Run the command line in a process of its own, after a line of shell; its exit code and what it said."""
+    child = subprocess.run(
+        ["sh", "-c", f'{shell}; exec "$@"', "sh", sys.executable, "-c", COMMAND, *map(str, arguments)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    return child.returncode, child.stderr
+
+
+@pytest.mark.parametrize(
+    ("kilobytes", "name", "ends"),
+    [
+        (250_000, "small.npy", "The address space is limited to 256 MB"),  # SciPy's BLAS tries forever to be loaded
+        (600_000, "small.npy", "The address space is limited to 614 MB"),  # no library of LLVM can be loaded
+        (1_060_000, "small.npy", "Written"),
+        (1_060_000, "large.npy", "large.npy"),  # BLAS, without its buffers, ended the process
+        (1_200_000, "large.npy", "Written"),
+    ],
+)
+def test_limits_of_the_address_space_from_the_start(matrices, tmp_path, kilobytes, name, ends):
+    options = ["--max-iter", "2", "--out", tmp_path / "map.csv"]
+    code, said = run_after(f"ulimit -v {kilobytes}", "embed", matrices / name, *options)
+    assert code == (0 if "Written" in said else 2), said
+    assert ends in said
+    assert "Traceback" not in said
+
+
+@pytest.fixture
+def cgroup():
+    """A control group of ours for memory, of version 1 or 2, where this user may make one."""
+    for base, limit in (("memory", "memory.limit_in_bytes"), ("", "memory.max")):
+        group = Path("/sys/fs/cgroup", base, f"finsler-test-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        if (group / limit).exists():
+            yield group / limit
+            group.rmdir()
+            return
+        group.rmdir()
+    pytest.skip("no control group for memory can be made here")
+
+
+def test_in_a_control_group_what_does_not_fit_is_refused_and_the_rest_is_solved(cgroup, matrices, tmp_path):
+    """Nothing is killed, which is what happens where a process takes more than its group may."""
+    cgroup.write_text("330000000")
+    enter = f"echo $$ > {cgroup.parent}/cgroup.procs"
+    options = ["--max-iter", "2", "--n-jobs", "1", "--force", "--out", tmp_path / "map.csv"]
+    code, said = run_after(enter, "embed", matrices / "small.npy", *options)
+    assert (code, "Written" in said) == (0, True), said
+    code, said = run_after(enter, "embed", matrices / "large.npy", *options)  # panel by panel
+    assert (code, "Written" in said) == (0, True), said
+    arcs = np.stack([np.arange(20_000), np.roll(np.arange(20_000), 1)], axis=1)
+    np.savetxt(tmp_path / "ring.csv", arcs, fmt="%d", delimiter=",", header="from,to", comments="")
+    code, said = run_after(enter, "embed", tmp_path / "ring.csv", "--method", "dense", *options)
+    assert code == 2, said
+    assert "3.2" in said.splitlines()[-1]
+    assert "is available" in said.splitlines()[-1]

@@ -1,6 +1,7 @@
 """Each bug once found, so that it is not made again."""
 
 import threading
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from finsler import Embedding, FinslerMDS, embed_graph, embed_matrix
+from finsler import Embedding, FinslerMDS, embed_graph, embed_matrix, embed_points
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
 from finsler.graphs.paths import shortest_paths
@@ -243,3 +244,25 @@ def test_a_file_of_another_kind_is_not_called_pickled(tmp_path):
     (tmp_path / "map.csv").write_text("label,x1,height\nA,0,0\n")
     with pytest.raises(ValueError, match=r"maps are saved as .npz"):
         Embedding.load(tmp_path / "map.csv")
+
+
+def test_sparse_points_are_refused_by_name():
+    """Their length is ambiguous, which SciPy says in a TypeError."""
+    with pytest.raises(ValueError, match="dense data is required"):
+        embed_points(csr_array(np.eye(8)))
+
+
+@pytest.mark.parametrize("lengths", [np.float64(3), np.ones((2, 3))])
+def test_lengths_of_arcs_in_a_file_are_one_column(lengths, tmp_path):
+    np.savez(tmp_path / "arcs.npz", src=[0, 1], dst=[1, 0], weight=lengths, n_nodes=2)
+    with pytest.raises(ValueError, match=r"arcs.npz: the lengths of arcs are one number for each"):
+        embed_graph(tmp_path / "arcs.npz")
+
+
+def test_a_weight_that_overflows_is_refused_without_a_warning(D):
+    W = np.ones(D.shape)
+    W[0, 1] = 1.7e308
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="rescale the weights"):
+            embed_matrix(D * 1e17, weights=W)

@@ -43,6 +43,8 @@ def guarded(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     except (MemoryError, OSError) as error:
         if isinstance(error, OSError) and error.errno != errno.ENOMEM:
             raise InputError(f"{name} cannot be read as {what}: {_why(error)}.") from error
+        if str(error).startswith(name):  # said already
+            raise
         raise MemoryError(f"{name} does not fit in memory: {_why(error)}.") from error
     except InputError as error:
         if str(error).startswith(name):

@@ -34,12 +34,15 @@ T = TypeVar("T")
 THREAD = (
     2**28
 )  # bytes of address space that a thread may take; where it gets none, the C library ends the process
+BUFFERS = 2**27  # bytes of address space that BLAS, of numpy and of SciPy, takes when it is first used; twice what was seen
+LEAST = 2**30  # bytes of address space in which numpy, SciPy and numba can be loaded and used
 NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
 MOST_THREADS = 1024  # that are ever of use, whatever is asked for
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = Lock()
 _blas_lock = Lock()
+_buffers_taken = False
 
 
 def _forget_threads() -> None:
@@ -193,7 +196,44 @@ def _left_in_address_space(root: Path) -> int | None:
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most == resource.RLIM_INFINITY:
         return None
-    return max(0, most - _numbers(root / "proc/self/status").get("VmSize:", 0) * 1024)
+
+    def left() -> int:
+        return max(0, most - _numbers(root / "proc/self/status").get("VmSize:", 0) * 1024)
+
+    if not _buffers_taken and left() < BUFFERS:
+        return 0
+    _take_buffers()
+    return left()
+
+
+def _take_buffers() -> None:
+    """Have BLAS take its buffers now: where it gets none later it ends the process, or tries again forever."""
+    global _buffers_taken
+    if not _buffers_taken:
+        import numpy as np
+        from scipy.linalg.blas import dgemm
+
+        square = np.ones((512, 512))
+        dgemm(1.0, square, square @ square)
+        _buffers_taken = True
+
+
+def prepare_for_little_address_space() -> None:
+    """In a process that has loaded nothing yet: keep BLAS to one thread where the address space is limited, and refuse
+    limits in which SciPy or numba cannot be loaded, which some versions of BLAS try forever."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return
+    if most < LEAST:
+        raise MemoryError(
+            f"The address space is limited to {format_bytes(most)}, and numpy, SciPy and numba take up to "
+            f"{format_bytes(LEAST)}; raise the limit (ulimit -v)."
+        )
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread takes address space for itself
 
 
 def _text(path: Path) -> str:

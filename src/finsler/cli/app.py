@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import finsler
+from finsler._runtime import prepare_for_little_address_space
 from finsler.cli import datasets, diagnose, embed, inference, learn, main, maps, report, routes
 from finsler.cli.options import examples
 from finsler.cli.output import MENDABLE, explain, say, warnings_in_lines
@@ -34,6 +35,7 @@ class Command(TyperCommand):
         if hasattr(sys.stdout, "reconfigure"):  # labels may hold what the terminal cannot show
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
+            prepare_for_little_address_space()
             with warnings_in_lines():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
