@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Real
@@ -38,20 +39,44 @@ def columns_of(
         values = check_words(f"{argument}[{name!r}]", column)
         if len(values) != n:
             raise InputError(f"{argument}[{name!r}] has {len(values)} values for {n} points; give one each.")
-        columns[str(name)] = as_column(column if isinstance(column, np.ndarray) else values)
+        given = column if isinstance(column, np.ndarray) else values
+        if isinstance(given, np.ndarray) and given.ndim > 1:
+            raise InputError(
+                f"{argument}[{name!r}] is an array of the shape {given.shape}; give each of its columns a name.",
+                argument=argument,
+            )
+        columns[str(name)] = as_column(given)
     return columns
 
 
 def as_column(values: Any) -> NDArray[Any]:
     """Values as numbers or truth values if all that are there are, else as words; NaN or "" where there is none."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return values
+        return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # longer ones no file can say
     kept = [None if is_missing(value) else value for value in values]
     if kept and all(isinstance(value, bool | np.bool_) for value in kept):
         return np.array(kept, dtype=bool)
-    if all(isinstance(value, Real | Decimal | None) and not isinstance(value, bool) for value in kept):
+    if all(_is_number(value) for value in kept):
         return np.array([np.nan if value is None else float(value) for value in kept])
-    return np.array(["" if value is None else str(value) for value in kept])
+    return np.array(["" if value is None else _word(value) for value in kept])
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is None or a number that a float can hold; numpy takes spans of time for whole numbers."""
+    if not isinstance(value, Real | Decimal | None) or isinstance(value, bool | np.timedelta64):
+        return False
+    try:
+        return value is None or math.isfinite(float(value)) or not isinstance(value, int)
+    except OverflowError:
+        return False
+
+
+def _word(value: Any) -> str:
+    """Value as text; numbers of thousands of digits Python does not write."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"a number of {value.bit_length()} bits"
 
 
 def kept_columns(columns: Columns, labels: Sequence[Any] | None, kept: Sequence[Any] | None) -> Columns:

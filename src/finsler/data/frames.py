@@ -193,13 +193,35 @@ def made_frame(columns: dict[str, Any], backend: str, index: list[Any] | None) -
         if backend == "pandas":
             import pandas
 
-            return pandas.DataFrame(columns, index=index)
+            return pandas.DataFrame(_sayable(columns), index=None if index is None else _sayable_values(index))
         import narwhals
 
-        first = {} if index is None else {"label": index}
+        first = {} if index is None else {"label": _sayable_values(_of_one_kind(index))}
         package: Any = backend
-        return narwhals.from_dict({**first, **columns}, backend=package).to_native()
+        return narwhals.from_dict({**first, **_sayable(columns)}, backend=package).to_native()
     except ImportError as error:
         extra = "files" if backend == "pyarrow" else "graph"
         cure = "pip install polars" if backend == "polars" else f"pip install 'finsler[{extra}]'"
         raise MissingExtraError(f"a frame of {backend} needs {backend}: {cure}.") from error
+
+
+def _sayable(columns: dict[str, Any]) -> dict[str, Any]:
+    return {_sayable_values([name])[0]: _sayable_values(values) for name, values in columns.items()}
+
+
+def _sayable_values(values: Any) -> Any:
+    """Values whose words UTF-8 can say, as frames keep them: half of a surrogate pair is written with a backslash."""
+    if getattr(values, "dtype", np.dtype(object)).kind not in "UO":
+        return values
+    words = [
+        value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in values
+    ]
+    return np.array(words) if isinstance(values, np.ndarray) else words
+
+
+def _of_one_kind(labels: list[Any]) -> list[Any]:
+    """Labels as columns of most packages hold them: all text, all floats, or all whole numbers of 64 bits; else as text."""
+    kinds = {type(label) for label in labels}
+    if kinds <= {str} or kinds <= {float} or (kinds <= {int} and all(-(2**63) <= n < 2**63 for n in labels)):
+        return labels
+    return [str(label) for label in labels]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from finsler.data.places import Places, places
+from finsler.data.provenance import listed
 from finsler.errors import InputError, MissingExtraError
 from finsler.exports.columns import plain_values, point_columns
 
@@ -18,7 +19,7 @@ def geographic_places(attributes: Any) -> Places:
     """Longitude and latitude of the points, or an error that says how to give them."""
     found = places(attributes)
     if found is None or not found.geographic:
-        there = f"; its attributes are {', '.join(map(str, attributes))}" if attributes else ""
+        there = f"; its attributes are {listed([*attributes])}" if attributes else ""
         plane = " x and y are no degrees: name them lon and lat if they are." if found is not None else ""
         raise InputError(
             f"a map on the globe needs the longitude and latitude of its points, in degrees: attributes lon and lat{there}."

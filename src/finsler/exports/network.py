@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, MissingExtraError
 from finsler.exports.columns import plain_values, point_columns
+from finsler.exports.xml_text import speakable
 
 LENGTH = "length"  # what arcs call theirs
 
@@ -38,7 +39,7 @@ class MapNetwork:
 
     def written_names(self) -> list[str]:
         """Names as text, each its own: numbers of the nodes, if two are written the same way."""
-        written = [str(name) for name in self.names]
+        written = [speakable(name) for name in self.names]
         return (
             written if len({*written}) == len(written) else [f"{k}: {text}" for k, text in enumerate(written)]
         )

@@ -24,7 +24,12 @@ def node_link(embedding: Any) -> str:
             "normalized_stress": embedding.normalized_stress,
             "n_components": embedding.n_components,
         },
-        "nodes": [{"id": name, **about} for name, about in zip(plain, found.about(), strict=True)],
+        "nodes": [_node(name, about) for name, about in zip(plain, found.about(), strict=True)],
         "edges": [{"source": plain[i], "target": plain[j], LENGTH: d} for i, j, d in arcs],
     }
     return json.dumps(record, ensure_ascii=False, indent=0) + "\n"
+
+
+def _node(name: Any, about: dict[str, Any]) -> dict[str, Any]:
+    """One node; an attribute that is called id must not take the place of its id."""
+    return {"id": name} | {f"{key}_given" if key == "id" else key: value for key, value in about.items()}
