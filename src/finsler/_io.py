@@ -182,11 +182,16 @@ class Saved:
 
     def labels(self, n: int) -> list[Any] | None:
         """Labels of ``n`` points, or None."""
-        found = self.value("labels", list, type(None))
-        if found is not None and len(found) != n:
-            raise self.wrong("labels", f"has {len(found)} entries for {n} points")
-        if not all(isinstance(label, str | int | float | bool | None) for label in found or ()):
-            raise self.wrong("labels", "holds what is no label")
+        return self.names("labels", self.value("labels", list, type(None)), n)
+
+    def names(self, what: str, found: Any, n: int) -> list[Any] | None:
+        """Names of ``n`` points or nodes that are among what was saved, or None; anything else is refused."""
+        if found is None:
+            return None
+        if not isinstance(found, list) or len(found) != n:
+            raise self.wrong(what, f"is no list of {n} names")
+        if not all(isinstance(label, str | int | float | bool | None) for label in found):
+            raise self.wrong(what, "holds what is no label")
         return found
 
     def pairs(self, n: int) -> tuple[NDArray[Any], NDArray[Any] | None] | None:

@@ -179,13 +179,16 @@ def _load_network(saved: Saved, n: int) -> Network | None:
         saved.array(f"network_{name}", None, kinds="i", least=0) for name in ("nodes", "indptr", "indices")
     )
     lengths = saved.array("network_lengths", None, least=0)
-    n_nodes, labels = len(indptr) - 1, record.get("labels")
+    n_nodes = len(indptr) - 1
     sound = (
         n_nodes >= 1 and indptr[0] == 0 and indptr[-1] == len(indices) == len(lengths) and (np.diff(indptr) >= 0).all()
-        and (indices < n_nodes).all() and len(nodes) == n and (nodes < n_nodes).all()
+        and (indices < n_nodes).all() and len(nodes) == n == len(np.unique(nodes)) and (nodes < n_nodes).all()
     )  # fmt: skip
-    if not sound or not (labels is None or isinstance(labels, list)):
+    if not sound:
         raise saved.wrong("network", f"has no sound arcs between {n_nodes} nodes")
+    labels = saved.names("network labels", record.get("labels"), n_nodes)
+    if labels is not None and (None in labels or len({*labels}) < n_nodes):
+        raise saved.wrong("network labels", "does not give each node a name of its own")
     about = _load_columns(saved, record.get("attributes", []), "node_attribute", n_nodes)
     from scipy.sparse import csr_array  # a map without arcs is measured without SciPy
 

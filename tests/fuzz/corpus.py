@@ -72,6 +72,21 @@ def saved_map(changes=None, **arrays) -> bytes:
     )
 
 
+def saved_network(changes=None, attributes=None, **arrays) -> bytes:
+    """A map with the digraph behind it, of a node more than it has points, and attributes of both."""
+    graph = csr_array(np.array([[0, 3, 0, 5, 0], [2, 0, 2, 0, 1], [0, 3, 0, 2, 0], [5, 0, 3, 0, 0], [1, 0, 0, 0, 0.0]]))
+    parts = {
+        "network_nodes": np.arange(4), "network_indptr": graph.indptr.astype(np.int64), "network_lengths": graph.data,
+        "network_indices": graph.indices.astype(np.int64), "attribute_0": np.array([1.0, 2, 3, np.nan]),
+        "attribute_1": np.array([50.0, 51, 52, 53]), "node_attribute_0": np.arange(5),
+    }  # fmt: skip
+    record = {
+        "attributes": [["lon", None], ["lat", None], ["kind", ["x", "", "é", "<"]]] if attributes is None else attributes,
+        "network": {"labels": [*LABELS, "E"], "attributes": [["streets", None]], **(changes or {})},
+    }
+    return saved_map(record, **(parts | arrays))
+
+
 def saved_model(changes=None, **arrays) -> bytes:
     X = np.random.default_rng(1).normal(size=(4, 3))
     record = {
@@ -157,6 +172,7 @@ def seeds() -> dict[str, bytes]:
         "swirl.npz": saved_map(
             {"geodesic": True, "swirl_choice": {"chosen": True, "reason": "given"}}, swirl=TURN
         ),
+        "network.npz": saved_network(),
         "model.npz": saved_model(),
         "state.npz": saved_state(),
         **format_seeds(),
@@ -466,6 +482,26 @@ def _saved() -> dict[str, bytes]:
         [b"", b"5", b"[]", b"{", b"{" * 100_000, b'{"kind": ' + LONG.encode() + b"}", b"\xff"]
     ):
         files[f"header-{k}.npz"] = npz(json=np.frombuffer(header, np.uint8), coordinates=X)
+    changes = [{"labels": value} for value in (5, ["A"], [[1], 2, 3, 4, 5], [None] * 5, ["A"] * 5, {"a": 1}, [{}, 1, 2, 3, 4])]
+    changes += [{"attributes": value} for value in (5, [5], [["a"]], [["a", 5]], [["a", ["x"]]], [[5, None]], [["a", None], ["b", None]])]
+    files |= {f"network-{k}.npz": saved_network(change) for k, change in enumerate(changes)}
+    columns = [5, [["a", ["x"] * 3]], [["a", [1, 2, 3, 4]]], [["a", None]] * 9, [[None, None]], {"a": 1}]
+    files |= {f"columns-{k}.npz": saved_network(attributes=value) for k, value in enumerate(columns)}
+    indptr, many = np.array([0, 2, 5, 7, 9, 10]), np.full(10, 2**40)
+    arrays = {
+        "network_nodes": [np.arange(3), np.zeros(4, int), np.arange(4) + 2, np.arange(4.0), -np.arange(4), many[:4]],
+        "network_indptr": [indptr[:3], indptr[::-1], indptr * 0, indptr + 1, many[:6], np.array([0]), indptr.astype(float)],
+        "network_indices": [many, np.zeros(10, int), np.arange(10) - 5, np.arange(3), np.full(10, 4.0), np.full(10, "x")],
+        "network_lengths": [np.full(10, np.nan), -np.ones(10), np.ones(9), np.full(10, np.inf), np.full(10, "x"), np.ones((10, 1))],
+        "attribute_0": [np.ones(3), np.array(list("abcd")), np.ones((4, 2)), np.ones(4, complex), np.float64(1)],
+        "node_attribute_0": [np.ones(4), np.array(list("abcde")), np.ones((5, 1))],
+    }  # fmt: skip
+    files |= {
+        f"network-{name}-{k}.npz": saved_network(**{name: value})
+        for name, wrong in arrays.items()
+        for k, value in enumerate(wrong)
+    }
+    files["network-none.npz"] = saved_map({"network": 5})
     parts = {
         "members": [0, 99, "x", 10**30], "labels": [["A"]], "options": [{"x": 1}, {"width": -1}, 5], "parameters": [{"x": 1}, None],
         "history": [{"a": 5}, [], {"a": [{}]}], "scores": [[], {"a": "x"}], "encoder": [None], "provenance": [3],

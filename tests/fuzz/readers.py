@@ -34,6 +34,9 @@ from finsler.data.point_tables import (
     read_weights,
 )
 from finsler.errors import InputError, MissingExtraError
+from finsler.exports.gexf import gexf
+from finsler.exports.graphml import graphml
+from finsler.exports.node_link import node_link
 from finsler.graphs.readers import open_file, read_graph
 from finsler.solvers.backends.memmap import opened
 from finsler.solvers.sparse.checkpoint import Checkpoint
@@ -92,6 +95,15 @@ def loaded(path: Path) -> None:
     found.summary()
     found.distances()
     map_csv(found).encode("utf-8", "backslashreplace")
+    for write in (gexf, graphml, node_link):
+        write(found)
+    found.to_networkx()
+    found.to_frame()
+    found.worst_pairs(3) if found.data is not None else None
+    if found.network is not None:
+        names = found.network.graph.nodes
+        found.route(names[0], names[-1])
+        found.route(*[found.labels[k] if found.labels else k for k in (0, found.n_points - 1)])
 
 
 def loaded_model(path: Path) -> None:

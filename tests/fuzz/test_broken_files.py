@@ -64,7 +64,7 @@ def test_broken_files_are_refused_in_one_line(family, folder):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in BROKEN if name.startswith(("map-", "header-"))], ids=lambda name: name
+    "name", [name for name in BROKEN if name.startswith(("map-", "header-", "network-", "columns-"))], ids=str
 )
 def test_a_map_with_one_part_that_is_wrong_is_refused(name, folder):
     """A saved object is checked as an input is: all of these were loaded, or ended in a traceback."""
