@@ -162,7 +162,11 @@ def run_after(shell, *arguments):
 @pytest.mark.parametrize(
     ("kilobytes", "name", "ends"),
     [
-        (250_000, "small.npy", "The address space is limited to 256 MB"),  # SciPy's BLAS tries forever to be loaded
+        (
+            250_000,
+            "small.npy",
+            "The address space is limited to 256 MB",
+        ),  # SciPy's BLAS tries forever to be loaded
         (600_000, "small.npy", "The address space is limited to 614 MB"),  # no library of LLVM can be loaded
         (1_060_000, "small.npy", "Written"),
         (1_060_000, "large.npy", "large.npy"),  # BLAS, without its buffers, ended the process

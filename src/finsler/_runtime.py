@@ -34,7 +34,9 @@ T = TypeVar("T")
 THREAD = (
     2**28
 )  # bytes of address space that a thread may take; where it gets none, the C library ends the process
-BUFFERS = 2**27  # bytes of address space that BLAS, of numpy and of SciPy, takes when it is first used; twice what was seen
+BUFFERS = (
+    2**27
+)  # bytes of address space that BLAS, of numpy and of SciPy, takes when it is first used; twice what was seen
 LEAST = 2**30  # bytes of address space in which numpy, SciPy and numba can be loaded and used
 NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
 MOST_THREADS = 1024  # that are ever of use, whatever is asked for
@@ -219,8 +221,10 @@ def _take_buffers() -> None:
 
 
 def prepare_for_little_address_space() -> None:
-    """In a process that has loaded nothing yet: keep BLAS to one thread where the address space is limited, and refuse
-    limits in which SciPy or numba cannot be loaded, which some versions of BLAS try forever."""
+    """Keep BLAS, which is not loaded yet, to one thread where the address space is limited; too low limits are refused.
+
+    SciPy or numba cannot be loaded in these, and some versions of BLAS try it forever.
+    """
     try:
         import resource
     except ImportError:  # Windows

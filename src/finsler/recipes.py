@@ -397,7 +397,9 @@ def embed_points(
     given = given_points(points, drift, current, metric, labels, speed, coordinates)
     labels = given.labels
     rows = hasattr(given.points, "__len__") and getattr(given.points, "ndim", 1) > 0
-    n = (getattr(given.points, "shape", None) or (len(given.points),))[0] if rows else 2  # FinslerIsomap refuses these
+    n = (
+        (getattr(given.points, "shape", None) or (len(given.points),))[0] if rows else 2
+    )  # FinslerIsomap refuses these
     if n < 2:
         raise InputError(f"must hold at least two points, found {n}.", argument="points")
     if labels is not None and rows and len(labels) != n:

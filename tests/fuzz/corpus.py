@@ -74,14 +74,18 @@ def saved_map(changes=None, **arrays) -> bytes:
 
 def saved_network(changes=None, attributes=None, **arrays) -> bytes:
     """A map with the digraph behind it, of a node more than it has points, and attributes of both."""
-    graph = csr_array(np.array([[0, 3, 0, 5, 0], [2, 0, 2, 0, 1], [0, 3, 0, 2, 0], [5, 0, 3, 0, 0], [1, 0, 0, 0, 0.0]]))
+    graph = csr_array(
+        np.array([[0, 3, 0, 5, 0], [2, 0, 2, 0, 1], [0, 3, 0, 2, 0], [5, 0, 3, 0, 0], [1, 0, 0, 0, 0.0]])
+    )
     parts = {
         "network_nodes": np.arange(4), "network_indptr": graph.indptr.astype(np.int64), "network_lengths": graph.data,
         "network_indices": graph.indices.astype(np.int64), "attribute_0": np.array([1.0, 2, 3, np.nan]),
         "attribute_1": np.array([50.0, 51, 52, 53]), "node_attribute_0": np.arange(5),
     }  # fmt: skip
     record = {
-        "attributes": [["lon", None], ["lat", None], ["kind", ["x", "", "é", "<"]]] if attributes is None else attributes,
+        "attributes": [["lon", None], ["lat", None], ["kind", ["x", "", "é", "<"]]]
+        if attributes is None
+        else attributes,
         "network": {"labels": [*LABELS, "E"], "attributes": [["streets", None]], **(changes or {})},
     }
     return saved_map(record, **(parts | arrays))
@@ -482,8 +486,14 @@ def _saved() -> dict[str, bytes]:
         [b"", b"5", b"[]", b"{", b"{" * 100_000, b'{"kind": ' + LONG.encode() + b"}", b"\xff"]
     ):
         files[f"header-{k}.npz"] = npz(json=np.frombuffer(header, np.uint8), coordinates=X)
-    changes = [{"labels": value} for value in (5, ["A"], [[1], 2, 3, 4, 5], [None] * 5, ["A"] * 5, {"a": 1}, [{}, 1, 2, 3, 4])]
-    changes += [{"attributes": value} for value in (5, [5], [["a"]], [["a", 5]], [["a", ["x"]]], [[5, None]], [["a", None], ["b", None]])]
+    changes = [
+        {"labels": value}
+        for value in (5, ["A"], [[1], 2, 3, 4, 5], [None] * 5, ["A"] * 5, {"a": 1}, [{}, 1, 2, 3, 4])
+    ]
+    changes += [
+        {"attributes": value}
+        for value in (5, [5], [["a"]], [["a", 5]], [["a", ["x"]]], [[5, None]], [["a", None], ["b", None]])
+    ]
     files |= {f"network-{k}.npz": saved_network(change) for k, change in enumerate(changes)}
     columns = [5, [["a", ["x"] * 3]], [["a", [1, 2, 3, 4]]], [["a", None]] * 9, [[None, None]], {"a": 1}]
     files |= {f"columns-{k}.npz": saved_network(attributes=value) for k, value in enumerate(columns)}

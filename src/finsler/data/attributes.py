@@ -52,7 +52,9 @@ def columns_of(
 def as_column(values: Any) -> NDArray[Any]:
     """Values as numbers or truth values if all that are there are, else as words; NaN or "" where there is none."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # longer ones no file can say
+        return (
+            values.astype(np.float64) if values.dtype.itemsize > 8 else values
+        )  # longer ones no file can say
     kept = [None if is_missing(value) else value for value in values]
     if kept and all(isinstance(value, bool | np.bool_) for value in kept):
         return np.array(kept, dtype=bool)

@@ -193,7 +193,9 @@ def made_frame(columns: dict[str, Any], backend: str, index: list[Any] | None) -
         if backend == "pandas":
             import pandas
 
-            return pandas.DataFrame(_sayable(columns), index=None if index is None else _sayable_values(index))
+            return pandas.DataFrame(
+                _sayable(columns), index=None if index is None else _sayable_values(index)
+            )
         import narwhals
 
         first = {} if index is None else {"label": _sayable_values(_of_one_kind(index))}
@@ -214,7 +216,8 @@ def _sayable_values(values: Any) -> Any:
     if getattr(values, "dtype", np.dtype(object)).kind not in "UO":
         return values
     words = [
-        value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in values
+        value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+        for value in values
     ]
     return np.array(words) if isinstance(values, np.ndarray) else words
 

@@ -212,7 +212,9 @@ def arcs_between(source: Any, target: Any, lengths: Any, labels: Iterable[Hashab
     """Arcs from columns of node names."""
     source, target = node_array(source, "source"), node_array(target, "target")
     if lengths is not None and np.ndim(lengths) != 1:
-        raise InputError(f"the lengths of arcs are one number for each, not an array of {np.ndim(lengths)} dimensions.")
+        raise InputError(
+            f"the lengths of arcs are one number for each, not an array of {np.ndim(lengths)} dimensions."
+        )
     sizes = [source.size, target.size] + ([] if lengths is None else [len(lengths)])
     if len(set(sizes)) > 1:
         raise InputError(f"the columns (source, target[, length]) differ in size: {sizes}.")
