@@ -90,6 +90,8 @@ class Embedding(ViewedMap, ExportedMap):
         What else is known of the points, by name: numbers or words. Pictures and pages can be colored by them.
     network : Network or None
         The digraph whose shortest paths were mapped, and the node of each point.
+    unit : str
+        What the data count, such as "hours"; "" if that was not said.
 
     Examples
     --------
@@ -124,6 +126,7 @@ class Embedding(ViewedMap, ExportedMap):
     n_same: int = 1
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
     network: Network | None = None
+    unit: str = ""
 
     @classmethod
     def from_solution(

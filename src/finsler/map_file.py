@@ -54,6 +54,7 @@ def save_map(embedding: Any, path: str | os.PathLike[str], with_data: bool | Non
         "scaled": None if embedding.scaled is None else embedding.scaled.to_dict(),
         "data_dropped": embedding.data_dropped or (data is not None and not keep),
         "geodesic": embedding.geodesic,
+        "unit": embedding.unit,
         "swirl_choice": None if embedding.swirl_choice is None else asdict(embedding.swirl_choice),
         "attributes": _save_columns(embedding.attributes, "attribute", arrays),
     }
@@ -101,7 +102,7 @@ def load_map(kind: Callable[..., Map], path: str | os.PathLike[str]) -> Map:
         misfit=misfit, data_dropped=saved.value("data_dropped", bool), swirl=swirl,
         geodesic=saved.value("geodesic", bool), n_starts=n_starts, n_same=n_same,
         attributes=_load_columns(saved, saved.record.get("attributes", []), "attribute", n),
-        network=_load_network(saved, n), **found,
+        network=_load_network(saved, n), unit=saved.value("unit", str), **found,
     )  # fmt: skip
 
 

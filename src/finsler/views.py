@@ -75,6 +75,8 @@ class ViewedMap:
         attributes: Any = None,
         color: Any = None,
         title: str | None = None,
+        unit: str | None = None,
+        confidence: Any = None,
     ) -> Path:
         """Write a page to explore the map in a browser, as :func:`finsler.plotting.explorer.explore` does.
 
@@ -88,10 +90,22 @@ class ViewedMap:
             What the page is colored by when it opens; the height by default.
         title : str, optional
             Heading of the page.
+        unit : str, optional
+            What the data count, such as "hours"; by default the unit of the map.
+        confidence : Confidence, optional
+            Ellipses to draw around the points, as :func:`finsler.inference.confidence` finds them.
         """
         from finsler.plotting.explorer import explore
 
-        return explore(cast(Any, self), path, attributes=attributes, color=color, title=title)
+        return explore(
+            cast(Any, self),
+            path,
+            attributes=attributes,
+            color=color,
+            title=title,
+            unit=unit,
+            confidence=confidence,
+        )
 
     def widget(
         self, *, attributes: Any = None, color: Any = None, title: str | None = None, height: int = 640

@@ -45,3 +45,13 @@ def test_measuring_imports_only_numpy(small):
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.splitlines()[-1] == "0 []"
+
+
+def test_units_are_kept_and_told(small, tmp_path):
+    done("embed", small, "--unit", "minutes", "--out", tmp_path / "m.npz", "--out", tmp_path / "m.html")
+    assert finsler.Embedding.load(tmp_path / "m.npz").unit == "minutes"
+    assert '"unit": "minutes"' in (tmp_path / "m.html").read_text(encoding="utf-8")
+    for line in done("distance", tmp_path / "m.npz", "A", "B").stdout.splitlines():
+        assert " minutes  (" in line
+    done("plot", tmp_path / "m.npz", "--unit", "hours", "--out", tmp_path / "h.html")
+    assert '"unit": "hours"' in (tmp_path / "h.html").read_text(encoding="utf-8")

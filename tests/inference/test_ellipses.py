@@ -13,7 +13,6 @@ from finsler.datasets import make_city
 from finsler.errors import InputError
 from finsler.inference import confidence
 from finsler.inference.alignment import best_motion
-from finsler.inference.ellipses import page_ellipses
 
 from helpers import random_dissimilarities, spiral
 
@@ -160,13 +159,3 @@ def test_ellipses_as_numbers_lie_on_their_rim():
             assert step @ np.linalg.inv(C) @ step == pytest.approx(found.radius**2)
         assert one["half_axes"][0] >= one["half_axes"][1]
     assert [one["center"] for one in found.ellipses] == found.embedding.coordinates.tolist()
-
-
-def test_a_page_is_told_why_a_map_has_no_ellipses():
-    told = page_ellipses(embed_matrix(spiral(12), scaling="ordinal", verbose=False))
-    assert told["ellipses"] == []
-    assert "ratio" in told["refused"]
-    told = page_ellipses(embed_matrix(spiral(12), verbose=False), level=0.5)
-    assert len(told["ellipses"]) == 12
-    assert told["refused"] is None
-    assert told["alpha_se"] > 0

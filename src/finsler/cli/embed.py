@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -86,6 +87,7 @@ def embed(
     color: opt.Color = None,
     arcs: opt.Arcs = None,
     title: opt.Title = None,
+    unit: opt.Unit = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
@@ -130,7 +132,7 @@ def embed(
     output.check_places(targets, inputs.with_coordinates(about, table))
     result = inputs.find_map(table, options)
     result = result if other is None else result.align(other)
-    result = result.with_attributes(inputs.on_map(about, table, result))
+    result = replace(result.with_attributes(inputs.on_map(about, table, result)), unit=unit or "")
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
     drawn: dict[str, Any] = {"color": color, "title": title, "arcs": arcs}
     output.write(targets, result, **drawn, quiet=quiet, keep_data=keep_data, worst=pairs)
@@ -146,6 +148,7 @@ def _record(table: Table, result: Embedding, targets: list[output.Target]) -> di
         "kind": table.kind,
         "points": result.n_points,
         "dimension": result.n_components,
+        **({"unit": result.unit} if result.unit else {}),
         "alpha": result.alpha,
         **({} if result.kappa is None else {"kappa": result.kappa, "geodesic": result.geodesic}),
         "normalized_stress": result.normalized_stress,

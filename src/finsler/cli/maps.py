@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,9 +39,10 @@ def distance(
     if json:
         output.print_json({"from": a, "to": b, "there": there, "back": back})
         return
+    of = f" {embedding.unit}" if embedding.unit else ""
     for start, end, way in ((a, b, there), (b, a, back)):
         known = "" if way["in_data"] is None else f"  ({way['in_data']:.6g} in the data)"
-        print(f"{start} -> {end}  {way['on_map']:.6g}{known}")
+        print(f"{start} -> {end}  {way['on_map']:.6g}{of}{known}")
 
 
 def _datum(embedding: Embedding, i: int, j: int) -> float | None:
@@ -139,6 +141,7 @@ def plot(
     arcs: opt.Arcs = None,
     places: Places = False,
     title: opt.Title = None,
+    unit: opt.Unit = None,
     encoding: opt.Encoding = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -149,6 +152,7 @@ def plot(
 
     targets = output.plan(out, force=force, inputs=[map_file, attributes])
     embedding = Embedding.load(map_file)
+    embedding = embedding if unit is None else replace(embedding, unit=unit)
     if attributes is not None:
         about = read_attributes(attributes, embedding.labels, embedding.n_points, encoding=encoding)
         embedding = embedding.with_attributes(about)

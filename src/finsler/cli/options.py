@@ -221,4 +221,10 @@ Attributes = Annotated[Word, option(OUTPUT, _ATTRIBUTES, metavar="FILE")]
 Color = Annotated[Word, option(OUTPUT, "Attribute to color points by.", "height", metavar="COLUMN")]
 Arcs = Annotated[bool | None, option(OUTPUT, _ARCS, "up to 3,000", "--arcs/--no-arcs")]
 Worst = Annotated[Word, option(OUTPUT, "Write the 100 pairs that the map shows worst.", metavar="WORST.csv")]
+Unit = Annotated[
+    Word,
+    option(
+        OUTPUT, "What the data count, such as hours: kept with the map, shown with distances.", metavar="TEXT"
+    ),
+]
 Title = Annotated[Word, option(OUTPUT, "Title of pictures and pages.", metavar="TEXT")]

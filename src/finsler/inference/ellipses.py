@@ -160,40 +160,6 @@ def confidence(embedding: Embedding, *, level: float = 0.95) -> Confidence:
     )  # fmt: skip
 
 
-def page_ellipses(embedding: Embedding, *, level: float = 0.95) -> dict[str, Any]:
-    """Ellipses of a map as numbers for a page: level, ellipses, errors of alpha and tilt; or why there are none.
-
-    Parameters
-    ----------
-    embedding : Embedding
-        Any map. One that has no ellipses (paths, other scalings, a swirl, too few points) is not refused here.
-    level : float
-        Coverage of each ellipse.
-
-    Returns
-    -------
-    dict
-        "level", "ellipses" (see :attr:`Confidence.ellipses`; empty if there are none), "alpha_se", "tilt_se" (degrees; or
-        None), "refused" (None, or the reason in a sentence).
-
-    Examples
-    --------
-    >>> import finsler
-    >>> found = page_ellipses(finsler.embed_matrix(finsler.load_flight_hours().hours))
-    >>> len(found["ellipses"]), found["refused"]
-    (64, None)
-    """
-    check_level(level)
-    empty = {"level": level, "ellipses": [], "alpha_se": None, "tilt_se": None}
-    try:
-        found = confidence(embedding, level=level)
-    except InputError as error:
-        return {**empty, "refused": str(error)}
-    return {
-        "level": level, "ellipses": found.ellipses, "alpha_se": found.alpha_se, "tilt_se": found.tilt_se, "refused": None,
-    }  # fmt: skip
-
-
 def check_level(level: float) -> None:
     """Refuse what is no coverage."""
     if not 0 < level < 1:

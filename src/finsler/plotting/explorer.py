@@ -1,12 +1,13 @@
 """One page to explore a map: measure both ways, find neighbors, see where it fits badly. It opens offline.
 
-The page is ``explorer_assets/page.html`` with its style, its script, plotly.js and the map written into it. Whatever
-the user named (labels, attributes, title) travels as JSON or escaped, and the script shows it as text, never as HTML.
+The page is ``explorer_assets/page.html`` with its body, its style, its script, plotly.js and the map written into it.
+Whatever the user named (labels, attributes, title, unit) travels as JSON or escaped, and the script shows it as text, never
+as HTML. The script is one function, ``explorer(root, record, Plotly)``, which others than the page can call, too: `root`
+holds :func:`body`, `record` is what :func:`page_record` gives.
 """
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import math
@@ -27,6 +28,13 @@ from finsler.data.provenance import count
 from finsler.errors import InputError, MissingExtraError
 from finsler.geometry.residuals import known_block, worst_pairs
 from finsler.plotting import colors
+from finsler.plotting.explorer_layers import (
+    confidence_rows,
+    packed,
+    packed_arcs,
+    packed_confidence,
+    packed_places,
+)
 from finsler.plotting.swirl import record as turn_record
 from finsler.plotting.swirl import rule, turn_of
 from finsler.report import asymmetry_report
@@ -39,7 +47,10 @@ if TYPE_CHECKING:
 DATA_POINTS = 1_500  # maps of up to this many points bring their data along, 4 bytes an ordered pair
 MAX_POINTS = 20_000  # beyond, a random sample is shown
 WORST_PAIRS = 30
-SCRIPTS = ("measure.js", "picture.js", "swirl.js", "labels.js", "panel.js")
+SCRIPTS = (
+    "measure.js", "view.js", "legend.js", "swirl.js", "layers.js", "compass.js", "labels.js", "picture.js", "panel.js",
+    "search.js", "controls.js",
+)  # fmt: skip
 
 
 def explore(
@@ -49,11 +60,15 @@ def explore(
     attributes: Any = None,
     color: Any = None,
     title: str | None = None,
+    unit: str | None = None,
+    confidence: Any = None,
 ) -> Path:
     """Write a page on which a map can be turned, searched and measured both ways.
 
     It is one HTML file that needs no network: click a point and then another to read the way there and the way back, on
-    the map and in the data. Of more than 20,000 points a random sample is shown, the same each time; the data are on the
+    the map and in the data. Where attributes tell where the points really are (lon and lat, or x and y), they can be seen
+    there, colored by their heights; where a digraph is behind the map, a chosen point shows its arcs, and two of them the
+    fastest ways there and back. Of more than 20,000 points a random sample is shown, the same each time; the data are on the
     page of maps of up to 1,500 points. The page says what it leaves out.
 
     Parameters
@@ -71,6 +86,11 @@ def explore(
         which then become one more attribute; the height by default. The colors are those of the pictures.
     title : str, optional
         Heading of the page.
+    unit : str, optional
+        What the data count, such as "hours", shown with distances; by default the unit of the map, if it has one.
+    confidence : Confidence, optional
+        Ellipses to draw around the points: what :func:`finsler.inference.confidence` or
+        :func:`finsler.inference.bootstrap` found for this map.
 
     Returns
     -------
@@ -94,17 +114,14 @@ def explore(
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise MissingExtraError("The explorer needs plotly: pip install 'finsler[plot]'.") from error
-    columns, start = _columns(embedding, attributes, color)
-    record = _record(embedding, columns, start, title)
-    assets = files("finsler.plotting") / "explorer_assets"
-
-    def asset(name: str) -> str:
-        return (assets / name).read_text(encoding="utf-8")
-
+    record = page_record(
+        embedding, attributes=attributes, color=color, title=title, unit=unit, confidence=confidence
+    )
     parts = {
         "style": asset("page.css"),
-        "script": "\n".join(map(asset, SCRIPTS)),
+        "script": script(),
         "title": html.escape(record["title"]),
+        "body": body(record["title"]),
         # In JSON, < can only stand in strings: written as \u003c, nothing there can end the script element.
         "record": json.dumps(record, allow_nan=False).replace("<", "\\u003c"),
         "plotly": get_plotlyjs().replace("</script", "<\\/script"),
@@ -120,8 +137,32 @@ def points_on_page(n: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, MAX_POINTS, replace=False))
 
 
-def _record(embedding: Embedding, columns: list[Column], start: int, title: str | None) -> dict[str, Any]:
-    """Everything the script needs, ready for JSON."""
+def asset(name: str) -> str:
+    """Text of a file of the page."""
+    return (files("finsler.plotting") / "explorer_assets" / name).read_text(encoding="utf-8")
+
+
+def body(title: str) -> str:
+    """What is in the page, as HTML."""
+    return asset("body.html").replace("{{title}}", html.escape(title))
+
+
+def script() -> str:
+    """JavaScript of the function ``explorer(root, record, Plotly)``, which brings a page to life."""
+    return "\n".join(["function explorer(root, record, Plotly) {", *map(asset, SCRIPTS), "}"])
+
+
+def page_record(
+    embedding: Embedding,
+    *,
+    attributes: Any = None,
+    color: Any = None,
+    title: str | None = None,
+    unit: str | None = None,
+    confidence: Any = None,
+) -> dict[str, Any]:
+    """Everything the script needs, ready for JSON; the arguments are those of :func:`explore`."""
+    columns, start = _columns(embedding, attributes, color)
     n, m, data = embedding.n_points, embedding.n_components, embedding.fitted_to
     shown = points_on_page(n)
     notes, without_data = [], ""
@@ -141,28 +182,52 @@ def _record(embedding: Embedding, columns: list[Column], start: int, title: str 
             f"The data of {n:,} points would make this page too heavy: distances are those on the map, and "
             "only the worst-fitted pairs are compared with the data."
         )
+    arcs, left_out = packed_arcs(embedding, shown)
+    notes += [left_out] if left_out else []
+    at = packed_places({column.name: np.asarray(column.values) for column in columns}, shown)
+    if at is not None and at["unknown"]:
+        notes.append(f"Real places are not known of {count(at['unknown'], 'point')}.")
     names = [str(i) for i in range(n)] if embedding.labels is None else list(map(str, embedding.labels))
+    of = "" if embedding.scaled is not None else (embedding.unit if unit is None else unit) or ""
     return {
         "title": f"Map of {count(n, 'point')}" if title is None else str(title),
         "notes": notes,
+        "unit": " ".join(of.split()),
         "dimension": m,
         "drift": embedding.drift.tolist(),
         "has_height": embedding.has_height,
         **_turning(embedding),
-        "coordinates": _packed(embedding.coordinates[shown]),
+        "coordinates": packed(embedding.coordinates[shown]),
         "labels": [names[i] for i in shown],
         "named": embedding.labels is not None,
         "columns": [_packed_column(column, shown) for column in columns],
         "start": start,
         "scale": {"light": colors.SCALE, "dark": colors.SCALE_ON_DARK},
         "missing": colors.MISSING,
+        "places": at,
+        "arcs": arcs,
+        "confidence": packed_confidence(confidence, embedding, shown),
         "data": None if data is None or without_data else _packed_data(data),
         "without_data": without_data,
         "worst": None if data is None else _worst_pairs(embedding, data, shown),
         "weighted": data is not None and data.weights is not None,
-        "fit": _fit(embedding),
+        "fit": [
+            *_fit(embedding),
+            *confidence_rows(confidence, of),
+            (embedding.status, " ".join(embedding.sentences())),
+        ],
+        "shown": _shown(embedding),
         "report": None if data is None or n < 2 else _report(data, names),
     }
+
+
+def _shown(embedding: Embedding) -> str:
+    """How much of the asymmetry of the data this map shows, as a sentence; none if that is not known."""
+    shown = embedding.asymmetry_shown()
+    if shown is None:
+        return ""
+    said = f"There is {shown}" if shown.share is None else f"This map shows {shown}"
+    return f"{said}."
 
 
 def _turning(embedding: Embedding) -> dict[str, Any]:
@@ -221,14 +286,10 @@ def _packed_column(column: Column, shown: NDArray[np.intp]) -> dict[str, Any]:
     if numbers is not None:
         finite = numbers[np.isfinite(numbers)]
         ends = [float(finite.min()), float(finite.max())] if len(finite) else None
-        return {"name": column.name, "numbers": _packed(numbers[shown]), "ends": ends}
+        return {"name": column.name, "numbers": packed(numbers[shown]), "ends": ends}
     words = [None if is_missing(column.values[i]) else str(column.values[i]) for i in shown]
     codes = np.asarray(column.colors.codes)[shown].tolist()
     return {"name": column.name, "words": words, "codes": codes, "groups": column.colors.groups}
-
-
-def _packed(array: NDArray[Any], kind: str = "<f8") -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
 def _packed_data(data: Dissimilarities) -> dict[str, Any]:
@@ -238,7 +299,7 @@ def _packed_data(data: Dissimilarities) -> dict[str, Any]:
     largest = float(np.abs(D[W > 0]).max(initial=0.0))
     unit = 2.0 ** math.floor(math.log2(largest)) if largest > 0 else 1.0
     values = np.where(W > 0, D / unit, np.where(np.inf == D, np.inf, np.nan))
-    return {"unit": unit, "values": _packed(values, "<f4")}
+    return {"unit": unit, "values": packed(values, "<f4")}
 
 
 def _worst_pairs(
@@ -265,11 +326,13 @@ def _fit(embedding: Embedding) -> list[tuple[str, str]]:
     if embedding.normalized_stress is not None:
         rows.append(("normalized stress", f"{embedding.normalized_stress:.4g} (0 is perfect)"))
         rows.append(("stress", f"{embedding.stress:.6g}"))
+    if embedding.scaled is not None:
+        rows.append(("stress-1 (Kruskal)", f"{embedding.scaled.stress1:.4g}"))
     if held_out is not None:
         rows.append(("on rows held out", f"{held_out.normalized_stress}, of {held_out.n_sources} points"))
     if (shown := embedding.asymmetry_shown()) is not None:
         rows.append(("asymmetry shown", str(shown)))
-    return [*rows, (embedding.status, " ".join(embedding.sentences()))]
+    return rows
 
 
 def _report(data: Dissimilarities, names: list[str]) -> dict[str, Any]:

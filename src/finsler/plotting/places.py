@@ -169,12 +169,12 @@ def draw_vectors(ax: Any, X: Array, attributes: Mapping[str, Any]) -> str:
 
 def _paper_size(X: Array, found: Places) -> tuple[float, float]:
     wide, high = np.maximum(np.ptp(X, axis=0), 1e-9)
-    wide *= _narrowing(X) if found.geographic else 1.0
+    wide *= narrowing(X) if found.geographic else 1.0
     scale = 7.4 / max(wide, high)
     return float(max(scale * wide, 4.4) + 1.8), float(max(scale * high, 3.2) + 1.2)
 
 
-def _narrowing(X: Array) -> float:
+def narrowing(X: Array) -> float:
     """Length of a degree of longitude at the middle latitude, in degrees of latitude."""
     return float(np.cos(np.radians(np.clip((X[:, 1].min() + X[:, 1].max()) / 2, -80, 80))))
 
@@ -194,6 +194,6 @@ def set_paper(ax: Any, X: Array, found: Places) -> None:
     ax.set(xlabel="longitude", ylabel="latitude")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: degrees(value, "EW")))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: degrees(value, "NS")))
-    ax.set_aspect(1 / _narrowing(X), adjustable="box" if canvas.both_shared(ax) else "datalim")
+    ax.set_aspect(1 / narrowing(X), adjustable="box" if canvas.both_shared(ax) else "datalim")
     ax.grid(color="#eeeeee", lw=0.6, zorder=-1)
     ax.set_axisbelow(True)

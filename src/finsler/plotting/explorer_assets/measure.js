@@ -1,14 +1,14 @@
-// The explorer's script is measure.js, picture.js, swirl.js, labels.js and panel.js in a row, as one module.
-// This part reads the record that Python wrote, and measures; it draws nothing.
+// The explorer's script is the body of one function, explorer(root, record, Plotly): these files in a row, in the order of
+// SCRIPTS in explorer.py. `root` is the document, a shadow root or an element that holds body.html; `record` is what Python
+// wrote. This part reads the record, and measures; it draws nothing.
 
-const $ = (id) => document.getElementById(id);
-const record = JSON.parse($("record").textContent);
-const { labels, drift, swirl, dimension: m } = record;
+const $ = (id) => root.querySelector(`#${id}`);
+const { labels, drift, swirl, unit, dimension: m } = record;
 const n = labels.length;
 const alpha = swirl ? 0 : drift[m - 1]; // of a drift that turns, the arrows of the key would tell one place only
 const X = new Float64Array(unpack(record.coordinates));
-const columns = record.columns; // of numbers or of words, one a point
-for (const column of columns) if (column.numbers) column.numbers = new Float64Array(unpack(column.numbers));
+const columns = record.columns.map((column) => ( // of numbers or of words, one a point
+  column.numbers ? { ...column, numbers: new Float64Array(unpack(column.numbers)) } : column));
 const data = record.data && new Float32Array(unpack(record.data.values));
 const worst = record.worst || [];
 const worstData = new Map(worst.map(([i, j, value]) => [i * n + j, value]));
@@ -56,6 +56,15 @@ function misfit(map, { value, bound }) {
   return bound === undefined ? map - value : Math.min(0, map - bound);
 }
 
+/** Whether map and data disagree about which way is the costlier one; data come in single precision. */
+function disagree(i, j) {
+  const [there, back] = [datum(i, j).value, datum(j, i).value];
+  if (there === undefined || back === undefined) return false;
+  const [map, known] = [distance(i, j) - distance(j, i), there - back];
+  const tells = Math.abs(known) > 1e-6 * (there + back) && Math.abs(map) > 1e-9 * (distance(i, j) + distance(j, i));
+  return tells && map * known < 0;
+}
+
 function nearest(a, k, way) {
   const far = Float64Array.from({ length: n }, (_, i) => way(a, i));
   const order = Array.from({ length: n }, (_, i) => i).filter((i) => i !== a);
@@ -69,7 +78,9 @@ function number(x, digits = 5) {
   return String(rounded).replaceAll("-", "−");
 }
 const signed = (x, digits) => (x > 0 ? "+" : "") + number(x, digits);
+const measured = (x, digits) => number(x, digits) + (unit ? `\u00a0${unit}` : "");
 const cut = (text, most = 60) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+const plural = (k, word) => `${k.toLocaleString("en")} ${word}${k === 1 ? "" : "s"}`;
 /** Plotly reads some HTML in its texts; this makes any text plain. */
 const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -85,20 +96,18 @@ function cell(column, i) {
 }
 
 const told = columns.filter((column, c) => c !== (record.has_height ? 1 : 0)); // all but the share of the stress
-const hoverTexts = labels.map((label, i) => {
-  const about = told.map((column) => plain(cut(`${column.name}: ${cell(column, i)}`)));
-  return [`<b>${plain(cut(label))}</b>`, ...about].join("<br>");
-});
 
 // ---- State: the chosen points a and b, and how the map is shown --------------------------------------------------
-const state = { a: null, b: null, k: 5, column: record.start, labels: record.named };
+const state = {
+  a: null, b: null, k: 5, column: record.start, group: null, labels: record.named, ellipses: true, arcs: true, view: "map",
+};
 
 function choose(a, b) {
   Object.assign(state, { a, b });
   showPair();
   showNearest();
   if (swirl) drawCompass();
-  draw();
+  return draw();
 }
 /** The first choice is A, the second B, the third begins anew. */
 function pick(i) {

@@ -8,7 +8,7 @@ function value(id, text, exact) {
 }
 
 function describe(id, i) {
-  const about = told.map((column) => `${column.name} ${cut(cell(column, i))}`).join(", ");
+  const about = [...told.map((column) => `${column.name} ${cut(cell(column, i))}`), doubt(i)].filter(Boolean).join(", ");
   $(id).replaceChildren(element("strong", labels[i]), element("span", about, "quiet"));
   $(id).dataset.index = i;
 }
@@ -25,6 +25,9 @@ function showPair() {
   const first = "Choose a point, then another: click, tap or search.";
   $("hint").textContent = a === null ? first : "Now choose a second point.";
   if (a !== null) describe("point-a", a);
+  showArcs();
+  showRoutes();
+  $("disagree").hidden = b === null || !disagree(a, b);
   if (b === null) return;
   describe("point-b", b);
   for (const [way, i, j] of [["ab", a, b], ["ba", b, a]]) {
@@ -44,25 +47,59 @@ function showPair() {
   }
   const [there, back] = [distance(a, b), distance(b, a)];
   const ends = `${cut(labels[a], 20)} → ${cut(labels[b], 20)}`;
-  $("readout").textContent = `${ends} ${number(there, 4)}, back ${number(back, 4)}`;
+  $("readout").textContent = `${ends} ${measured(there, 4)}, back ${measured(back, 4)}`;
   const ratio = Math.max(there, back) / Math.min(there, back);
   const [from, to] = there > back ? [a, b] : [b, a];
   $("sentence").textContent = there + back === 0 ? "The two points lie on the same spot."
     : !(ratio > 1 + 1e-9) ? "On the map both ways cost the same."
     : `On the map, from ${labels[from]} to ${labels[to]} ${against(from, to)}costs ${number(ratio, 3)} times the way back.`
       + aboutTriangle(from, to);
+  const [known, knownBack] = [datum(a, b).value, datum(b, a).value];
+  const costlier = Math.max(known, knownBack) / Math.min(known, knownBack);
+  $("disagree").textContent = `Map and data disagree about the costlier way: in the data, from ${labels[to]} to ${labels[from]} `
+    + `costs ${number(costlier, 3)} times the way back.`;
+}
+
+/** How many arcs of A are drawn. */
+function showArcs() {
+  $("arcs-told").hidden = !arcs || state.a === null || state.b !== null;
+  if ($("arcs-told").hidden) return;
+  const key = (side, text) => [element("span", "", `dash ${side}`), text];
+  const [out, back] = [leaving(state.a).length, entering(state.a).length];
+  $("arcs-told").replaceChildren(...key("from", `${plural(out, "arc")} out `), ...key("to", `${plural(back, "arc")} in`));
+}
+
+/** The fastest ways along the arcs, there and back, by the points on them. */
+function showRoutes() {
+  const found = routes();
+  $("routes").hidden = !found.length;
+  const isCostly = (found[0]?.length ?? Infinity) > (found[1]?.length ?? Infinity);
+  $("routes").replaceChildren(...found.map((way, k) => {
+    const entry = element("p");
+    entry.append(element("span", "", `dash ${k ? "back" : ""} ${(k === 0) === isCostly ? "costly" : "cheap"}`));
+    const names = way?.points.map((i) => cut(labels[i], 24)) ?? [];
+    const most = names.length > 8 ? [...names.slice(0, 4), `… ${names.length - 7} more …`, ...names.slice(-3)] : names;
+    const [there, none] = k ? ["Back", "No way back"] : ["Along the arcs", "No way there"];
+    entry.append(way ? `${there}: ${measured(way.length)}, ${plural(names.length - 1, "arc")}: ${most.join(" → ")}` : `${none} along the arcs.`);
+    return entry;
+  }));
 }
 
 /** Fill a list with buttons: one stop for Tab, arrows move inside. */
 function fill(list, items, act) {
   const hadFocus = list.contains(document.activeElement);
-  list.replaceChildren(...items.map(({ name, text, index }, place) => {
+  list.replaceChildren(...items.map(({ name, text, index, flag }, place) => {
     const button = element("button");
     button.type = "button";
     button.tabIndex = place === 0 ? 0 : -1;
     button.title = name;
     button.dataset.index = index;
     button.append(element("span", name, "name"), element("span", text, "value"));
+    if (flag) {
+      const mark = element("abbr", "⇄", "flag");
+      mark.title = flag;
+      button.querySelector(".value").prepend(mark, " ");
+    }
     button.addEventListener("click", () => act(items[place]));
     const row = element("li");
     row.append(button);
@@ -96,8 +133,9 @@ function showNearest() {
     const found = nearest(a, k, way);
     near[side] = found.map(([i]) => i);
     const items = found.map(([i, far]) => ({ name: labels[i], text: number(far, 4), index: i }));
-    fill($(`nearest-${side}`), items, ({ index }) => choose(state.a, index));
-    $(`${side}-heading`).replaceChildren(element("span", "", `ring ${side}`), `${side} ${cut(labels[a], 30)}`);
+    fill($(`nearest-${side}`), items, ({ index }) => choose(state.a, index).then(reveal));
+    const heading = `${side} ${cut(labels[a], 30)}${unit ? `, ${unit}` : ""}`;
+    $(`${side}-heading`).replaceChildren(element("span", "", `ring ${side}`), heading);
   }
   $("near-lists").classList.toggle("stacked", [...near.from, ...near.to].some((i) => labels[i].length > 9));
 }
@@ -108,27 +146,41 @@ function showFacts(list, rows) {
   }
 }
 
-function showOnce() {
+/** What up means: on the map, and where points are at their real places. */
+function showCaption() {
   const ratio = number((1 + alpha) / (1 - alpha), 3);
   $("caption").textContent = swirl ? record.turning : alpha === 0
     ? "This map is symmetric (alpha = 0): the way there costs as much as the way back."
     : `Going up costs more than coming down: straight up costs ${ratio} times as much as straight down `
       + `(alpha = ${number(alpha, 3)}). Level ways cost the same both ways.`;
+  const here = " Here points are at their real places" + (record.has_height ? "; up is told by the color, height." : ".");
+  if (state.view !== "map") $("caption").textContent += here;
+}
+
+function showOnce() {
+  showCaption();
+  $("shown").textContent = record.shown;
+  $("unit").textContent = unit;
   const notes = record.notes.slice();
   if (m >= 3 && !webgl) notes.push("This browser has no WebGL, so the map is drawn flat: its first axis and the height.");
   $("notes").replaceChildren(...notes.map((note) => element("li", note)));
   columns.forEach(({ name }, c) => $("color").append(new Option(name, c)));
   $("color").value = state.column;
   $("labels").checked = state.labels;
-  $("labels").parentElement.hidden = solid && n > LABELS_3D;
+  $("ellipses").parentElement.hidden = !record.confidence;
+  $("arcs").parentElement.hidden = !arcs;
+  $("view").parentElement.hidden = !places;
+  if (places) $("view").lastElementChild.textContent = record.places.geographic ? "on the globe" : "real places";
   $("k").max = Math.max(1, Math.min(50, n - 1));
   fill($("worst"), worst.map(([i, j]) => {
     const wrong = misfit(distance(i, j), datum(i, j));
-    return { name: `${labels[i]} → ${labels[j]}`, text: signed(wrong, 3), index: `${i} ${j}`, i, j };
-  }), ({ i, j }) => choose(i, j));
+    const flag = disagree(i, j) ? "map and data disagree about the costlier way" : "";
+    return { name: `${labels[i]} → ${labels[j]}`, text: signed(wrong, 3), index: `${i} ${j}`, i, j, flag };
+  }), ({ i, j }) => choose(i, j).then(reveal));
+  const flagged = worst.some(([i, j]) => disagree(i, j)) ? " ⇄: map and data disagree about the costlier way." : "";
   $("worst-note").textContent = !record.worst ? "The data was not kept with this map."
     : !worst.length ? "The map shows every known pair as it is."
-    : `Map minus data, ${record.weighted ? "the largest weighted errors" : "the largest errors"} first.`;
+    : `Map minus data${unit ? `, ${unit}` : ""}, ${record.weighted ? "the largest weighted errors" : "the largest errors"} first.${flagged}`;
   showFacts($("fit"), record.fit);
   $("report").hidden = !record.report;
   if (record.report) {
@@ -137,102 +189,3 @@ function showOnce() {
   }
 }
 
-// ---- Search ----------------------------------------------------------------------------------------------------
-const search = $("search");
-const matches = $("matches");
-const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-const folded = labels.map(fold);
-const twins = new Set(labels).size < n;
-let found = [], active = 0;
-
-function find() {
-  const asked = fold(search.value.trim());
-  const rank = (text) => (text === asked ? 0 : text.startsWith(asked) ? 1 : text.includes(asked) ? 2 : 3);
-  const ranked = asked ? folded.map((text, i) => [rank(text), i]).filter(([r]) => r < 3) : [];
-  const hits = ranked.sort((p, q) => p[0] - q[0] || p[1] - q[1]);
-  found = hits.slice(0, 8).map(([, i]) => i);
-  active = 0;
-  matches.replaceChildren(...found.map((i, place) => {
-    const option = element("li", twins ? `${labels[i]} (point ${i})` : labels[i]);
-    option.id = `match-${place}`;
-    option.setAttribute("role", "option");
-    option.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the focus in the field
-    option.addEventListener("click", () => take(place));
-    return option;
-  }));
-  if (asked && !found.length) matches.append(element("li", "no point is called that", "none"));
-  if (hits.length > found.length) matches.append(element("li", `and ${hits.length - found.length} more`, "none"));
-  openMatches(Boolean(asked));
-}
-function openMatches(open) {
-  matches.hidden = !open;
-  search.setAttribute("aria-expanded", open);
-  found.forEach((_, place) => $(`match-${place}`).setAttribute("aria-selected", place === active));
-  if (open && found.length) search.setAttribute("aria-activedescendant", `match-${active}`);
-  else search.removeAttribute("aria-activedescendant");
-}
-function take(place) {
-  if (found[place] === undefined) return;
-  pick(found[place]);
-  closeSearch();
-}
-function closeSearch() {
-  search.value = "";
-  find();
-}
-
-search.addEventListener("input", find);
-search.addEventListener("focus", () => search.value && openMatches(true));
-search.addEventListener("blur", () => openMatches(false));
-search.addEventListener("keydown", (event) => {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step && found.length) {
-    active = (active + step + found.length) % found.length;
-    openMatches(true);
-  } else if (event.key === "Enter") take(active);
-  else if (event.key === "Escape" && search.value) {
-    closeSearch();
-    event.stopPropagation(); // the first Escape empties the field, the next one clears the points
-  } else return;
-  event.preventDefault();
-});
-
-// ---- Buttons and keys ------------------------------------------------------------------------------------------
-const clear = () => choose(null, null);
-$("swap").addEventListener("click", swap);
-$("clear").addEventListener("click", clear);
-$("zoom-in").addEventListener("click", () => zoom(1 / 1.4));
-$("zoom-out").addEventListener("click", () => zoom(1.4));
-$("zoom-home").addEventListener("click", goHome);
-$("color").addEventListener("change", (event) => {
-  state.column = Number(event.target.value);
-  paint();
-  draw();
-});
-$("labels").addEventListener("change", (event) => {
-  state.labels = event.target.checked;
-  draw();
-});
-$("k").addEventListener("input", (event) => {
-  const k = Math.floor(Number(event.target.value));
-  if (!(k >= 1)) return;
-  state.k = Math.min(k, 50);
-  showNearest();
-  draw();
-});
-for (const id of ["nearest-from", "nearest-to", "worst"]) $(id).addEventListener("keydown", moveInList);
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") return clear();
-  if (event.target.matches("input:not([type=checkbox]), select")) return;
-  if (event.key === "/") {
-    event.preventDefault();
-    search.focus();
-  } else if (event.key.toLowerCase() === "s") swap();
-});
-
-window.explorer = { distance, projected }; // for tests, and for the curious at the console
-showOnce();
-showPair();
-drawCompass();
-start();

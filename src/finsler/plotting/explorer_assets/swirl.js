@@ -1,7 +1,8 @@
 // ---- A drift that turns: its center or axis, rings with what they cost, arrows along the cheap way ---------------
-const sum = (u, v) => u.reduce((total, x, k) => total + x * v[k], 0);
+const turn = record.turn; // where the drift turns; null where it does not, or so far away that it hardly does
+const turns = () => Boolean(turn) && state.view === "map" && (m === 2 || solid); // whether that is drawn
 const place = (i) => Array.from({ length: m }, (_, k) => X[i * m + k]);
-const driftAt = (i) => drift.map((w, k) => w + (swirl ? sum(swirl[k], place(i)) : 0));
+const driftAt = (i) => drift.map((w, k) => w + (swirl ? dot(swirl[k], place(i)) : 0));
 const onRing = (radius, angle) => (
   turn.center.map((c, k) => c + radius * (Math.cos(angle) * turn.p[k] + Math.sin(angle) * turn.q[k])));
 const between = (from, to, n) => Array.from({ length: n + 1 }, (_, k) => from + ((to - from) * k) / n);
@@ -10,7 +11,7 @@ const rim = () => turn.rings.at(-1).radius;
 /** A point less the center, as seen along the axis: its two coordinates in the plane that turns. */
 function seenAlong(i) {
   const u = place(i).map((x, k) => x - turn.center[k]);
-  return [sum(u, turn.p), sum(u, turn.q)];
+  return [dot(u, turn.p), dot(u, turn.q)];
 }
 /** Area of the triangle that two points make with the center, above 0 for the costly way round. */
 function area(i, j) {
@@ -53,7 +54,7 @@ function flatTurn() {
   });
   return shapes;
 }
-const arrowWidth = (k) => (narrow ? 0.75 : 1) * (1.5 + (1.5 * (k + 1)) / turn.rings.length);
+const arrowWidth = (k) => (isNarrow() ? 0.75 : 1) * (1.5 + (1.5 * (k + 1)) / turn.rings.length);
 
 /** Where labels of rings are, in pixels, for the labels of points to keep off. */
 function ringSpots(toPixels) {
@@ -67,7 +68,7 @@ function ringSpots(toPixels) {
 function ringLabels() {
   const where = ([x, y, z]) => (solid ? { x, y, z } : { x, y });
   const base = { showarrow: false, captureevents: false };
-  const told = solid && narrow ? turn.rings.slice(-1) : turn.rings; // there the others would lie upon each other
+  const told = solid && isNarrow() ? turn.rings.slice(-1) : turn.rings; // there the others would lie upon each other
   const made = told.map(({ radius, label }) => ({
     ...base, ...where(onRing(radius, turn.label_angle)), text: label,
     font: { size: 12, color: color("--text") }, bgcolor: color("--back"), opacity: 0.9,
@@ -92,11 +93,7 @@ function ringLabels() {
 // ---- In space --------------------------------------------------------------------------------------------------
 /** Axis, rings and arrows, and the triangle of A and B in the plane of the rings, as one sees it along the axis. */
 function solidTurn(base) {
-  const gap = [null, null, null];
-  const lines = (pieces, line) => {
-    const points = pieces.flatMap((piece) => [...piece, gap]);
-    return { ...base, mode: "lines", line, x: points.map((p) => p[0]), y: points.map((p) => p[1]), z: points.map((p) => p[2]) };
-  };
+  const drawn = (pieces, line) => ({ ...base, ...lines(pieces), mode: "lines", line });
   const rings = turn.rings.map(({ radius }) => between(0, 2 * Math.PI, 120).map((angle) => onRing(radius, angle)));
   const size = 0.07 * rim();
   const arrows = turn.rings.flatMap(({ radius, arrows: ends }) => ends.flatMap(([tail, head]) => {
@@ -105,15 +102,15 @@ function solidTurn(base) {
     return [between(tail, head, 12).map((angle) => onRing(radius, angle)), [wings[0], onRing(radius, head), wings[1]]];
   }));
   const made = [
-    lines([turn.ends], { color: color("--text"), width: 4 }),
-    lines(rings, { color: color("--quiet"), width: 2, dash: "dash" }),
-    lines(arrows, { color: color("--cheap"), width: 6 }),
+    drawn([turn.ends], { color: color("--text"), width: 4 }),
+    drawn(rings, { color: color("--quiet"), width: 2, dash: "dash" }),
+    drawn(arrows, { color: color("--cheap"), width: 6 }),
   ];
   if (Math.abs(turn.beta) > 0.005) { // along the axis one way costs more: the arrow shows the cheap one, as on the rings
     const [tip, other] = turn.beta > 0 ? turn.ends : turn.ends.toReversed();
     const on = (share, side = 0) => tip.map((c, k) => c + share * (other[k] - c) + side * turn.p[k]);
     const head = [on(0.08, size), tip, on(0.08, -size)];
-    made.push(lines([[on(0.2), tip], head], { color: color("--cheap"), width: 6 }));
+    made.push(drawn([[on(0.2), tip], head], { color: color("--cheap"), width: 6 }));
   }
   if (state.b === null) return made;
   const feet = [state.a, state.b].map((i) => {
@@ -122,7 +119,7 @@ function solidTurn(base) {
   });
   const [x, y, z] = [0, 1, 2].map((k) => [turn.center, ...feet].map((corner) => corner[k]));
   made.push({ type: "mesh3d", x, y, z, i: [0], j: [1], k: [2], color: color("--cheap"), opacity: 0.3, hoverinfo: "skip", showscale: false });
-  made.push(lines([[turn.center, ...feet, turn.center], [place(state.a), feet[0]], [place(state.b), feet[1]]],
+  made.push(drawn([[turn.center, ...feet, turn.center], [place(state.a), feet[0]], [place(state.b), feet[1]]],
     { color: color("--cheap"), width: 2, dash: "dot" }));
   return made;
 }
@@ -131,10 +128,10 @@ function solidTurn(base) {
 /** How the costlier way of a pair runs. */
 function against(from, to) {
   if (!swirl) return "goes up and ";
-  return turns && 4 * turn.kappa * area(from, to) > 0.5 * (distance(from, to) - distance(to, from)) ? "goes against the arrows and " : "";
+  return turns() && 4 * turn.kappa * area(from, to) > 0.5 * (distance(from, to) - distance(to, from)) ? "goes against the arrows and " : "";
 }
 function aboutTriangle(from, to) {
-  if (!turns) return "";
+  if (!turns()) return "";
   const [shown, all] = [4 * turn.kappa * area(from, to), distance(from, to) - distance(to, from)];
   const triangle = `4 kappa times the area of the shaded triangle, ${number(Math.abs(area(from, to)), 4)}`;
   if (Math.abs(all - shown) < 1e-3 * Math.abs(all)) return ` The difference, ${number(all, 4)}, is ${triangle}.`;
