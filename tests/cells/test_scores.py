@@ -75,7 +75,7 @@ def test_arrows_and_transitions_by_loops(case):
     assert np.allclose(P.sum(axis=1), 1)
     arrows = velocities_on_map(X[:, :2], P)
     for i in range(40):
-        own = near[[i]].tocoo().coords[1]  # stored zeros are neighbors, too
+        own = near[[i]].tocoo().col  # stored zeros are neighbors, too
         weight = np.array([np.exp(3 * cosine(X[j] - X[i], V[i])) for j in own])
         p = weight / weight.sum()
         assert np.allclose(P[[i]].toarray()[0, own], p)

@@ -58,7 +58,7 @@ def transition_probabilities(
         raise InputError(f"velocities must have the shape of points, {X.shape}, got {V.shape}.")
     check_number("scale", scale, 0.0)
     near = neighborhood_graph(X, n_neighbors=n_neighbors).tocoo()
-    i, j = near.coords
+    i, j = near.row, near.col
     share = np.exp(scale * (_cosines(X[j] - X[i], V[i]) - 1.0))
     total = np.bincount(i, share, minlength=len(X))
     return csr_array(coo_array((share / total[i], (i, j)), shape=near.shape))
@@ -221,7 +221,7 @@ def _pairs(
             f"must be a sparse matrix of shape {(n, n)}, as {of} has rows; got {found}.", argument=argument
         )
     entries = matrix.tocoo()
-    i, j = entries.coords
+    i, j = entries.row, entries.col
     other = i != j
     return i[other], j[other], entries.data[other].astype(float)
 

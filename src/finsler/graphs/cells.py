@@ -201,8 +201,9 @@ def _net_shares(cells: Any, taken: Source) -> csr_array:
     if P.nnz and P.data.min() < 0:
         raise InputError(f"{taken} must hold probabilities; the least is {P.data.min():.4g}.")
     P.eliminate_zeros()
-    i, j = np.concatenate([P.tocoo().coords, P.T.tocoo().coords], axis=1)
-    i, j = np.divmod(np.unique(i.astype(np.int64) * P.shape[0] + j), P.shape[0])
+    stored, n = P.tocoo(), P.shape[0]
+    i, j = stored.row.astype(np.int64), stored.col.astype(np.int64)
+    i, j = np.divmod(np.unique(np.concatenate([i * n + j, j * n + i])), n)
     there, back = _entries(P, i, j), _entries(P, j, i)
     return csr_array(coo_array(((there - back) / (there + back), (i, j)), shape=P.shape))
 
@@ -226,7 +227,7 @@ def times_of(X: Array, along: csr_array) -> coo_array:
     n = len(X)
     known = csr_array((np.ones(along.nnz), along.indices, along.indptr), shape=along.shape)
     either = csr_array(known + known.T).tocoo()
-    i, j = (ends.astype(np.int64)[either.coords[0] != either.coords[1]] for ends in either.coords)
+    i, j = (ends.astype(np.int64)[either.row != either.col] for ends in (either.row, either.col))
     length = np.linalg.norm(X[j] - X[i], axis=1)
     there, back = _entries(known, i, j) > 0, _entries(known, j, i) > 0
     by_start = boat_time(length, _entries(along, i, j))
