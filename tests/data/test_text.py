@@ -275,3 +275,10 @@ def test_tables_survive(rows, delimiter, encoding, commas):
     texts, numbers = found.read([0], [1, 2], False)
     assert texts[0] == [name for name, *_ in rows]
     np.testing.assert_array_equal(numbers, [row[1:] for row in rows])
+
+
+def test_decimal_commas_beside_a_name_with_a_comma():
+    """The comma was taken for the delimiter: it cuts most rows into more numbers."""
+    text = Text(b"from;to;minutes\np;q;1,5\nq;p;2,5\np;p, r;0,5\np, r;p;\n", "t")
+    assert text.delimiter == ";"
+    assert text.read([0, 1], [2], True)[0][1] == ["q", "p", "p, r", "p"]

@@ -340,15 +340,18 @@ def _long(
         filters = [find_column(names, name, "where") for name in where]
     except InputError as error:
         raise InputError(f"{text.name}: {error}") from error
-    texts, numbers = text.read([i, j, *filters], [] if k is None else [k], header, top if header else None)
-    for column, cells in ((i, texts[0]), (j, texts[1])):
+    ends = text.whole_numbers([i, j], header)
+    words = [i, j] if ends is None else []
+    texts, numbers = text.read([*words, *filters], [] if k is None else [k], header, top if header else None)
+    for column, cells in zip(words, texts, strict=False):
         if "" in cells:
             line = text.line(cells.index(""), header)
             raise InputError(f"{text.name}: row {line}, column {column + 1}: a node is missing.")
-    kept, remarks = rows_where(dict(zip(where, texts[2:], strict=True)), where)
-    if not len(texts[0]) or not (kept is ... or len(kept)):
+    kept, remarks = rows_where(dict(zip(where, texts[len(words) :], strict=True)), where)
+    source, target = nodes_from_text(texts[0], texts[1]) if ends is None else ends
+    if not len(source) or not (kept is ... or len(kept)):
         raise InputError(" ".join([f"{text.name} holds no arcs or pairs.", *remarks]))
-    source, target = (ends[kept] for ends in nodes_from_text(texts[0], texts[1]))
+    source, target = source[kept], target[kept]
     values = None if k is None else numbers[kept, 0]
     if kind == "auto" and values is not None and similarity is None:
         places, codes = np.unique(np.concatenate([source, target]), return_inverse=True)
@@ -367,8 +370,8 @@ def _long(
 
 def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]:
     """Names of nodes: integers if all are written as Python writes them (not 007, +7 or 7_000), otherwise text."""
-    distinct = {*source, *target}
-    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name, re.ASCII) for name in distinct):
+    whole = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII).fullmatch
+    if source and whole(source[0]) and all(map(whole, {*source, *target})):
         return np.array(source).astype(np.int64), np.array(target).astype(np.int64)
     return np.array(source, dtype=object), np.array(target, dtype=object)
 

@@ -65,6 +65,21 @@ class Columns:
             values[:, place] = self._numbers(k)
         return [self._texts(k) for k in texts], values if len(numbers) else values.reshape(0, 0)
 
+    def whole_numbers(self, columns: Sequence[int], header: bool) -> list[Array] | None:
+        """Columns as integers; None if any is kept otherwise, or holds one of more than 18 digits, which stays text."""
+        found = []
+        for k in columns:
+            column = self.columns[k]
+            values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column, dtype=object)
+            if (
+                values.dtype.kind not in "iu"
+                or not len(values)
+                or not _MOST > values.max() >= values.min() > -_MOST
+            ):
+                return None
+            found.append(values.astype(np.int64))
+        return found
+
     def _numbers(self, k: int) -> Array:
         column = self.columns[k]
         array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column, dtype=object)
@@ -93,6 +108,9 @@ class Columns:
     def line(self, i: int, header: bool, short: bool = False) -> int:
         """Number of row ``i`` below the header."""
         return i + 2
+
+
+_MOST = 10**18
 
 
 def _text(cell: Any) -> str:

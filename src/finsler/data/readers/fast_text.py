@@ -10,6 +10,7 @@ import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from itertools import product
 from typing import Any
@@ -22,6 +23,9 @@ Array = NDArray[Any]
 # Cells that say that a number is missing, in any case.
 EMPTY_WORDS = {"", "na", "n/a", "nan", "-nan", "+nan", "null", "none"}
 LOADED, NOT_LOADED = 100_000, 8_000_000  # bytes from which it pays, with the package loaded already and not
+FEW_COLUMNS = 8  # up to which all cells of a line are cut at once
+MOST_DIGITS = 18  # of integers that are sure to fit
+_BLANKS = " \t\r\v\f\x1c\x1d\x1e\x1f"  # what str.strip takes off ASCII text, without line ends
 _OTHER_BLANKS = (b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b" \r", b" \n")
 
 
@@ -44,14 +48,72 @@ class Grid:
 
     def texts(self, column: int, header: bool) -> list[str]:
         """Cells of a column, without blanks around them."""
-        starts = self.starts[int(header) :]
-        cut = np.searchsorted(self.cuts, starts) + column
-        begins = starts if column == 0 else self.cuts[cut - 1] + 1
-        ends = np.append(starts[1:], len(self.data)) if column == self.width - 1 else self.cuts[cut]
+        if self.width <= FEW_COLUMNS:
+            return self._cells[header * self.first_width + column :: self.width]
+        begins, ends = self._bounds(column, header)
         return [
             self.data[begin:end].decode().strip()
             for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
         ]
+
+    @cached_property
+    def _cells(self) -> list[str]:
+        """All cells, line by line, without blanks around them."""
+        body = self.data[self.starts[0] :].rstrip(b"\r\n")
+        line_end = b"\r\n" if b"\r" in body else b"\n"
+        cells = body.replace(line_end, self.delimiter.encode()).decode().split(self.delimiter)
+        return cells if body.isascii() and not self._blanks else [cell.strip() for cell in cells]
+
+    @property
+    def _blanks(self) -> bool:
+        """Whether there are blanks at the ends of cells."""
+        blank = np.zeros(256, bool)
+        blank[[ord(mark) for mark in _BLANKS if mark != self.delimiter]] = True
+        characters = np.frombuffer(self.data, np.uint8)
+        last = np.append(self.starts[1:] - 1, len(self.data.rstrip(b"\r\n")))  # where line ends stand
+        last -= (characters[last - 1] == ord("\r")) & (last < len(self.data))
+        edges = (self.starts, last - 1, self.cuts - 1, np.minimum(self.cuts + 1, len(self.data) - 1))
+        cut = ord(self.delimiter)
+        return any((blank[marks] & (marks != cut)).any() for marks in (characters[edge] for edge in edges))
+
+    def _bounds(self, column: int, header: bool) -> tuple[Array, Array]:
+        """Where the cells of a column begin and end."""
+        starts = self.starts[int(header) :]
+        cut = np.searchsorted(self.cuts, starts[:1]) + (self.width - 1) * np.arange(len(starts)) + column
+        if not header and self.first_width != self.width:
+            cut = np.searchsorted(self.cuts, starts) + column
+        begins = starts if column == 0 else self.cuts[cut - 1] + 1
+        ends = np.append(starts[1:], len(self.data)) if column == self.width - 1 else self.cuts[cut]
+        return begins, ends
+
+    def whole_numbers(self, column: int, header: bool) -> Array | None:
+        """Cells of a column as integers; None if any is not one as Python writes it: not 007, +7, -0 or 7_000."""
+        begins, ends = self._bounds(column, header)
+        characters = np.frombuffer(self.data, np.uint8)
+        if not len(begins) or (ends <= begins).any():
+            return None
+        if column == self.width - 1:  # up to the line end, which may be of two characters or lack
+            for mark in b"\n\r":
+                ends = ends - (characters[ends - 1] == mark)
+        length = ends - begins
+        if length.min() < 1 or length.max() > MOST_DIGITS + 1:
+            return None
+        minus = characters[begins] == ord("-")
+        values = np.zeros(len(begins), np.int64)
+        for place in range(int(length.max())):
+            inside = place < length
+            digit = characters[np.where(inside, begins + place, begins)] - np.uint8(
+                ord("0")
+            )  # others wrap above 9
+            counts = inside & ~minus if place == 0 else inside
+            if (digit[counts] > 9).any():
+                return None
+            values = np.where(counts, 10 * values + digit, values)
+        n_digits = length - minus
+        zero_first = characters[np.where(n_digits > 0, begins + minus, begins)] == ord("0")
+        if n_digits.min() < 1 or n_digits.max() > MOST_DIGITS or (zero_first & (length > 1)).any():
+            return None
+        return np.where(minus, -values, values)
 
     def numbers(self, columns: list[int], decimal: str, header: bool) -> Array | None:
         """Numbers of some columns, NaN where missing; None if any is not a number, or mixes decimal marks."""

@@ -153,6 +153,19 @@ class Text:
             values.extend(self._numbers([cells[k] for k in numbers], row, numbers, names))
         return columns, np.array(values).reshape(-1 if len(numbers) else 0, len(numbers))
 
+    def whole_numbers(self, columns: Sequence[int], header: bool) -> list[Array] | None:
+        """Columns below the header as integers; None if any cell is not one as Python writes it, or the text is small."""
+        grid = self._grid
+        if grid is None or grid.first_width != self.width:
+            return None
+        found = []
+        for k in columns:
+            values = grid.whole_numbers(k, header)
+            if values is None:
+                return None
+            found.append(values)
+        return found
+
     def _decimal(self, numbers: Sequence[int], header: bool) -> str:
         if self.delimiter == ",":
             return "."
@@ -294,6 +307,10 @@ def _sniff(lines: list[str]) -> str:
             cut[delimiter], alike[delimiter] = rows, count
     # a;b;1,5 is cut by the comma, too, but there it stands for a decimal point.
     if any(_decimal_commas(cut[mark], 3 if mark == " " else 2) for mark in cut if mark != ","):
+        cut.pop(",", None)
+    # And so it is if another one cuts all lines alike, the header included, and the comma does not: "p, q";r;1,5.
+    alike_all = {mark for mark, rows in cut.items() if len({*map(len, rows)}) == 1}
+    if "," not in alike_all and any(len(cut[mark][0]) >= 3 for mark in alike_all - {" "}):
         cut.pop(",", None)
     if len(cut) < 2:
         return next(iter(cut), ",")
