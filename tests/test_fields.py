@@ -393,6 +393,15 @@ def test_points_that_are_on_no_grid_have_no_dataset():
         embed_points(rng.uniform(size=(30, 4)), solver="classical").to_dataset()
 
 
+def test_neighborhoods_in_a_field_are_drawn_only_if_asked_for():
+    pytest.importorskip("matplotlib")
+    from finsler.plotting.arcs import arcs_of
+
+    found = embed_field(plain(np.full((3, 4), 0.2), np.zeros((3, 4))), speed=1)
+    assert not len(arcs_of(found, "auto").pairs)
+    assert len(arcs_of(found, True).pairs) == found.network.graph.n_arcs > 0
+
+
 def test_large_fields_are_sparse():
     found = embed_field(bay((25, 26)), speed=2, method="sparse", n_pivots=40, random_state=0)
     assert found.provenance.method == "sparse"

@@ -41,7 +41,7 @@ def arcs_of(embedding: Embedding, arcs: Any) -> Arcs:
     if not automatic and not isinstance(arcs, bool | np.bool_):
         pairs, outside = _arc_ends(embedding, arcs)
         return Arcs(pairs, _not_on_map(outside))
-    if network is None or (automatic and embedding.provenance.kind == "points"):
+    if network is None or (automatic and embedding.provenance.kind in ("points", "field")):
         if automatic:
             return none
         raise InputError("=True draws those of the graph behind the map, and there is none.", argument="arcs")
