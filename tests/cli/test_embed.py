@@ -342,7 +342,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed", "small.csv", "--out", "old.npz"], "--out: old.npz: it exists already; --force replaces it."),
         (["embed", "small.csv", "--out", "folder.npz"], "is a folder; name a file"),
         (["embed", "small.csv", "--out", "-", "--json"], "both write to stdout"),
-        (["embed", "small.csv", "--json", "--kind", "graph"], "is not one of auto, matrix, pairs, edges, points, field. Try"),
+        (["embed", "small.csv", "--json", "--kind", "graph"], "is not one of auto, matrix, pairs, edges, points, field."),
         (["embed", "small.csv", "--json", "--alpha", "1.5"], "'1.5' is neither auto nor a number"),
         (["embed", "small.csv", "--json", "--dim", "0"], "--n-components"),
         (["embed", "small.csv", "--json", "--dim", "9"], "--n-components: 9 needs at least as many"),
