@@ -108,7 +108,14 @@ class ViewedMap:
         )
 
     def widget(
-        self, *, attributes: Any = None, color: Any = None, title: str | None = None, height: int = 640
+        self,
+        *,
+        attributes: Any = None,
+        color: Any = None,
+        title: str | None = None,
+        unit: str | None = None,
+        confidence: Any = None,
+        height: int = 640,
     ) -> Any:
         """The page as a widget of a notebook; ``widget.selection`` holds the labels of the points that are chosen on it.
 
@@ -117,7 +124,7 @@ class ViewedMap:
 
         Parameters
         ----------
-        attributes, color, title
+        attributes, color, title, unit, confidence
             As in :meth:`explore`.
         height : int
             Of the frame, in pixels.
@@ -137,8 +144,9 @@ class ViewedMap:
         from finsler.plotting.widget import explorer_widget
 
         return explorer_widget(
-            cast(Any, self), attributes=attributes, color=color, title=title, height=height
-        )
+            cast(Any, self), attributes=attributes, color=color, title=title, unit=unit, confidence=confidence,
+            height=height,
+        )  # fmt: skip
 
     def _repr_html_(self) -> str:
         """What a notebook shows of a map: a small picture, and what :meth:`summary` says."""

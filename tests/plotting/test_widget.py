@@ -22,8 +22,9 @@ def towns():
 
 
 def test_the_page_is_that_of_explore_with_a_bridge(towns, tmp_path):
-    widget = towns.widget(color=[3, 1, 2], title="Towns")
-    page = explore(towns, tmp_path / "map.html", color=[3, 1, 2], title="Towns").read_text(encoding="utf-8")
+    widget = towns.widget(color=[3, 1, 2], title="Towns", unit="hours")
+    path = explore(towns, tmp_path / "map.html", color=[3, 1, 2], title="Towns", unit="hours")
+    page = path.read_text(encoding="utf-8")
     end = page.rindex("</body>")
     assert widget._page.startswith(page[:end])
     assert widget._page.endswith(page[end:])

@@ -64,13 +64,18 @@ def explorer_widget(
     attributes: Any = None,
     color: Any = None,
     title: str | None = None,
+    unit: str | None = None,
+    confidence: Any = None,
     height: int = 640,
 ) -> ExplorerWidget:
     """Make a widget that shows the page of a map; see :meth:`finsler.Embedding.widget`."""
     check_arguments(explorer_widget, locals())
     tall = check_count("height", height, 100, 10_000)
     with tempfile.TemporaryDirectory(prefix="finsler-") as folder:
-        path = explore(embedding, Path(folder) / "map.html", attributes=attributes, color=color, title=title)
+        path = Path(folder) / "map.html"
+        explore(
+            embedding, path, attributes=attributes, color=color, title=title, unit=unit, confidence=confidence
+        )
         page = path.read_text(encoding="utf-8")
     end = page.rindex("</body>")
     bridge = (ASSETS / "bridge.js").read_text(encoding="utf-8")

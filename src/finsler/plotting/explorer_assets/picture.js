@@ -10,13 +10,13 @@ function traces() {
   const [kind, ink, spot] = [inSpace() ? "scatter3d" : "scatter", color("--text"), size()];
   const base = { type: kind, hoverinfo: "skip", showlegend: false };
   const ends = [a, b].filter((i) => i !== null);
+  const gl = inSpace() || !webgl ? kind : "scattergl"; // it lies above the rest, in the order of the traces
   const rings = (name, points, color, extra) => ({
-    ...base, name, ...at(points), mode: "markers",
+    ...base, name, type: gl, ...at(points), mode: "markers",
     marker: { symbol: "circle-open", size: spot + extra, color, line: { color, width: 2.5 } },
   });
   const shown = lit();
   const isLit = shown && new Set(shown);
-  const gl = inSpace() || !webgl ? kind : "scattergl";
   const rim = (symbol) => (symbol === "circle-open" ? 1.5 : 0.5);
   const cloud = {
     ...base, name: "points", type: gl, mode: "markers", ...named(axes()),
@@ -27,11 +27,11 @@ function traces() {
       line: { color: color("--back"), width: inSpace() ? 0 : symbols.map(rim) },
     },
   };
-  const way = { ...base, name: "way", ...at(ends), mode: "lines", line: { color: ink, width: inSpace() ? 5 : 2.5 } };
+  const way = { ...base, name: "way", type: gl, ...at(ends), mode: "lines", line: { color: ink, width: inSpace() ? 5 : 2.5 } };
   const ways = cheapWays(base);
   if (ways.length) way.line = { color: color("--quiet"), width: 1, dash: "dot" };
   const marks = {
-    ...base, name: "ends", type: gl, ...at(ends), mode: "markers", // WebGL lies above the rest: so do the ends
+    ...base, name: "ends", type: gl, ...at(ends), mode: "markers",
     marker: { size: spot + (inSpace() ? 2 : 4), color: ink, line: { color: color("--back"), width: 1.5 } },
   };
   const from = rings("from", near.from, color("--from"), inSpace() ? 2 : 6);
