@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from finsler.data.matrix import Dissimilarities
+from finsler.solvers import problem as problems
+from finsler.solvers.backends import passes
 from finsler.solvers.backends.memory import MemoryBackend
 from finsler.solvers.backends.passes import triangle_edges
-from finsler.solvers.problem import (
-    FACTORIZE,
-    conjugate_gradients,
-    split,
-)
+from finsler.solvers.problem import conjugate_gradients, split
 
 from helpers import random_problem, slow_gradient, slow_stress
 
@@ -95,16 +93,68 @@ def test_coincident_points_give_a_finite_step():
         assert out.stress == pytest.approx(slow_stress(np.zeros((10, 2)), D, weights, omega))
 
 
-def test_matrix_free_steps_equal_factorized_ones():
+def test_matrix_free_steps_equal_factorized_ones(monkeypatch):
     X, D, W = random_problem(4, n=60, m=3, kind="missing")
     omega = np.array([0.0, 0.0, 0.8])
-    problem = make(D, W, omega)
-    assert problem.n_points <= FACTORIZE
-    factorized = problem.evaluate(X, omega)
-    problem._solve = problem._conjugate_gradients(0.8)
-    free = problem.evaluate(X, omega)
-    np.testing.assert_allclose(free.step, factorized.step, atol=1e-4 * np.abs(factorized.step).max())
-    assert free.decrease <= factorized.decrease * (1 + 1e-9)
+    factorized = make(D, W, omega).evaluate(X, omega)
+    monkeypatch.setattr(problems, "DIRECT", 0)
+    free = make(D, W, omega).evaluate(X, omega)
+    assert not (free.step == factorized.step).all()
+    np.testing.assert_allclose(free.step, factorized.step, atol=1e-3 * np.abs(factorized.step).max())
+    assert factorized.decrease * (1 - 1e-6) <= free.decrease <= factorized.decrease * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_weights_are_factorized_when_products_have_cost_as_much(fitted, monkeypatch):
+    X, D, W = random_problem(4, n=60, m=3, kind="missing")
+    monkeypatch.setattr(problems, "DIRECT", 0)
+    monkeypatch.setattr(problems, "PATIENCE", 0.1)
+    factors, products = [], []
+    original = problems.WeightedProblem._factorized
+    monkeypatch.setattr(
+        problems.WeightedProblem, "_factorized",
+        lambda self, alpha: factors.append(self._n_products) or original(self, alpha),
+    )  # fmt: skip
+    omega = np.array([0.0, 0.0, 0.8])
+    problem = make(D, W, None if fitted else omega)
+    for _ in range(6):
+        now = problem.evaluate(X, omega)
+        X, omega = X + now.step, now.omega
+        products.append(problem._n_products)
+    assert len(factors) == 1
+    assert factors[0] >= 6
+    assert fitted or products[-1] == factors[0]
+
+
+def test_factors_of_another_drift_precondition(monkeypatch):
+    X, D, W = random_problem(4, n=60, m=3, kind="asymmetric")
+    problem = make(D, W, None)
+    omega = np.array([0.0, 0.0, 0.8])
+    problem._curvature_solver(0.3)
+    monkeypatch.setattr(problems, "DIRECT", 0)
+    force = problem.panels.sum(passes.weighted_pass, np.ascontiguousarray(X.T), X @ omega)[:3].T
+    near = problem._curvature_solver(0.34)(force)
+    exact = make(D, W, np.array([0.0, 0.0, 0.35]))._curvature_solver(0.35)(force)
+    np.testing.assert_allclose(near, exact, atol=1e-3 * np.abs(exact).max())
+    assert problem._n_products <= 6
+
+
+@pytest.mark.parametrize(
+    ("weights", "dtype", "kept"),
+    [([0, 3], np.float64, np.int8), ([0, 1, 2], np.float64, np.float32), ([0, 1, 3], np.float64, np.float64),
+     ([0, 1, 3], np.float32, np.float32), ([0, 3], np.float32, np.int8)],
+)  # fmt: skip
+def test_weights_are_kept_in_few_bytes_and_to_the_last_digit(weights, dtype, kept):
+    rng = np.random.default_rng(0)
+    D = rng.random((30, 30)).astype(dtype)
+    W = rng.choice(weights, size=(30, 30), p=[0.2, *[0.8 / (len(weights) - 1)] * (len(weights) - 1)]).astype(
+        float
+    )
+    W[np.arange(29), np.arange(1, 30)] = weights[-1]
+    _, _, there, back = make(D, W, None).panels.panel
+    assert there.dtype == back.dtype == kept
+    np.testing.assert_array_equal(there, (W / max(weights)).astype(kept if kept != np.int8 else float))
+    np.testing.assert_array_equal(back, there.T)
 
 
 def test_conjugate_gradients_solve():
@@ -112,8 +162,29 @@ def test_conjugate_gradients_solve():
     root = rng.normal(size=(30, 30))
     M = root @ root.T + 5 * np.eye(30)
     b = rng.normal(size=(30, 4))
-    x = conjugate_gradients(lambda v: M @ v, b, np.diag(M)[:, None], tol=1e-12)
+    diagonal = np.diag(M)[:, None]
+    x = conjugate_gradients(lambda v: M @ v, b, lambda r: r / diagonal, tol=1e-12)
     np.testing.assert_allclose(M @ x, b, atol=1e-9)
+    rough = conjugate_gradients(lambda v: M @ v, b, lambda r: r / diagonal, max_iter=3)
+    np.testing.assert_allclose((rough * (M @ rough)).sum(axis=0), (rough * b).sum(axis=0), rtol=1e-12)
+
+
+def test_the_curvature_is_that_of_its_definition():
+    rng = np.random.default_rng(0)
+    W, X = rng.random((37, 37)) * (rng.random((37, 37)) < 0.7), rng.normal(size=(37, 3))
+    np.fill_diagonal(W, 0)
+    p, q = (W + W.T) / 2, (W - W.T) / 2
+    across = p + 2 * 0.4 * np.abs(q)
+    want = [laplacian(a) @ X for a in (across, across + 0.16 * p)]
+    for unit in (1.0, 1e-60):
+        panel = (W, W, W, np.ascontiguousarray(W.T))
+        got = passes.curvature_pass(0, panel, 1, unit * np.ascontiguousarray(X.T), 0.4, 2) / unit
+        np.testing.assert_allclose(got[:2], want[0].T[:2], atol=1e-5)
+        np.testing.assert_allclose(got[2], want[1].T[2], atol=1e-5)
+
+
+def laplacian(a):
+    return np.diag(a.sum(1)) - a
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 64, 65, 1000, 5001])

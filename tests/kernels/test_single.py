@@ -55,3 +55,16 @@ def test_rows_are_rounded_above_the_diagonal():
         out[rows[inside], columns[inside]] == (4 * S[rows[inside], columns[inside]]).astype(np.float32)
     ).all()
     assert (out < 0).sum() == 81 - inside.sum()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "start", "stop"), [(5, 0, 5), (37, 3, 20), (1100, 0, 1100)])
+def test_squares_times_vectors(dtype, n, start, stop):
+    rng = np.random.default_rng(n)
+    S, V = rng.random((n, n)).astype(dtype), rng.normal(size=(3, n))
+    squares = np.triu(S, 1).astype(float) ** 2
+    squares[:start] = squares[stop:] = 0.0
+    want = 0.25 * V @ (squares + squares.T)
+    out = np.zeros((3, n), dtype=np.float32)
+    single.squares_times(S, dtype(0.5), V.astype(np.float32), start, stop, out)
+    np.testing.assert_allclose(out, want, atol=3e-6 * np.abs(want).max())

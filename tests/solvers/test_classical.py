@@ -5,6 +5,7 @@ from sklearn.manifold import Isomap
 
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
+from finsler.solvers import start as starts
 from finsler.solvers.classical import classical
 from finsler.solvers.start import DENSE_EIGEN
 
@@ -62,3 +63,23 @@ def test_the_closed_form_finds_its_own_alpha(alpha):
     assert solution.alpha == pytest.approx(alpha, abs=1e-5)
     assert solution.alpha_source == "fitted"
     assert classical(as_dissimilarities((D + D.T) / 2), 3, "auto").alpha_source == "symmetric"
+
+
+@pytest.mark.parametrize("kind", ["noise", "exact", "small", "flat"])
+def test_passes_over_the_pairs_find_the_same_eigenvectors(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    S = randers_distances(rng.normal(size=(700, 3)), drift=0.0)
+    if kind == "noise":
+        S *= rng.uniform(0.8, 1.2, size=S.shape)
+    if kind == "flat":  # no gap in the spectrum
+        S = rng.random(S.shape)
+    S = (np.triu(S, 1) + np.triu(S, 1).T) * (1e-130 if kind == "small" else 1.0)
+    heights = 0.3 * S.mean() * rng.normal(size=700)
+    gram = starts.DoublyCentered(S, 1)
+    for minus in (None, heights - heights.mean()):
+        few = gram.leading(2, minus)
+        monkeypatch.setattr(starts, "MANY", 0)
+        assert gram._from_passes(minus, 2)[2] == (kind != "flat")
+        many = gram.leading(2, minus)
+        monkeypatch.undo()
+        np.testing.assert_allclose(many, few, atol=1e-7 * np.abs(few).max())

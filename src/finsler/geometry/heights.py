@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +26,11 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from finsler._arguments import check_arguments
+from finsler._runtime import map_blocks
 from finsler.errors import InputError, InputTypeError, check_count
 from finsler.geometry.components import graph_components, matrix_components
-from finsler.geometry.pairs import Array, Pairs, Rows, Survey, survey
+from finsler.geometry.pairs import Array, Pairs, Rows, Survey
+from finsler.kernels.panels import skew_weights
 
 DENSE = 0.25  # share of the pairs known both ways from which their weights are kept as a dense matrix
 # Relative residual of the heights to stop at, and how many times more goes without a warning.
@@ -44,17 +45,47 @@ def gradient_heights(D: ArrayLike, weights: ArrayLike | None = None, *, n_jobs: 
     """
     check_arguments(gradient_heights, locals())
     pairs = Pairs.of(D, weights, n_jobs)
-    return solve_heights(pairs, survey(pairs))
+    return solve_heights(pairs, skew_flow(pairs))
 
 
-def solve_heights(pairs: Pairs, found: Survey) -> Array:
+class SkewFlow(NamedTuple):
+    """Of the pairs known both ways, what heights are found from; a `Survey` has it, too."""
+
+    flow: Array  #: For each point, the sum of c A that runs into it.
+    both: int  #: Number of ordered pairs.
+    c_range: tuple[float, float]  #: The least and the largest c.
+    weights: Array  #: All c, or none.
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all pairs are known both ways and weigh the same."""
+        n = len(self.flow)
+        return self.both == n * (n - 1) and (self.c_range[0] == self.c_range[1] or n < 2)
+
+
+def skew_flow(pairs: Pairs, fill: bool = False) -> SkewFlow:
+    """Add up the skew part of all pairs, by their weights c, which are kept if asked for."""
+    n = pairs.n_points
+    flow, weights = np.zeros(n), np.empty((n, n) if fill else (0, 0))
+    W = pairs.D[:0] if pairs.W is None else pairs.W
+
+    def task(_: int, start: int, stop: int) -> tuple[int, float, float]:
+        return skew_weights(pairs.D, W, pairs.W is not None, pairs.unit, start, stop, flow, weights)
+
+    found = np.array(map_blocks(task, np.linspace(0, n, 2 + n // 256).astype(int), pairs.n_jobs))
+    return SkewFlow(
+        flow, int(found[:, 0].sum()), (float(found[:, 1].min()), float(found[:, 2].max())), weights
+    )
+
+
+def solve_heights(pairs: Pairs, found: Survey | SkewFlow) -> Array:
     """Solve L(c) h = flow, with mean 0 on each component of the pairs known both ways."""
     n = pairs.n_points
     if found.uniform:  # The closed form A.mean(axis=0).
         return found.flow / (n * found.c_range[1]) if n > 1 else found.flow
-    dense = found.both > DENSE * n * n
-    blocks: Any = pairs.map(partial(_weight_rows, dense=dense))
-    return solve_laplacian(np.vstack(blocks) if dense else sparse.vstack(blocks, format="csr"), found.flow)
+    if found.both > DENSE * n * n:
+        return solve_laplacian(skew_flow(pairs, fill=True).weights, found.flow)
+    return solve_laplacian(sparse.vstack(pairs.map(_weight_rows), format="csr"), found.flow)
 
 
 def heights_of_rows(rows: Rows) -> tuple[Array, NDArray[np.intp]]:
@@ -113,10 +144,9 @@ def solve_laplacian(weights: Any, flow: Array, *, ridge: float = 0.0, tol: float
     return _solve(lambda x: degree * x - weights @ x, flow, degree, group, tol)
 
 
-def _weight_rows(rows: Rows, dense: bool) -> Any:
+def _weight_rows(rows: Rows) -> Any:
     """Weights c of a block of rows."""
-    c = np.hstack([c for _, _, c in rows.skew()])
-    return c if dense else sparse.csr_array(c)
+    return sparse.csr_array(np.hstack([c for _, _, c in rows.skew()]))
 
 
 def _solve(

@@ -211,23 +211,6 @@ def weighted_drift(D, DT, W, WT, XT, height, start, stop, laplacian, pull):
 
 
 @njit(**OPTIONS)
-def curvature(W, WT, XT, alpha, across, start, stop, out):
-    """Apply the curvature of the majorizer: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the rows from ``across`` on."""
-    n = XT.shape[1]
-    c, c_last = np.empty(CHUNK), np.empty(CHUNK)
-    for i in range(start, stop):
-        for first in range(i + 1, n, CHUNK):
-            count = min(CHUNK, n - first)
-            w_there, w_back = W[i, first : first + count], WT[i, first : first + count]
-            for j in range(count):
-                p = 0.5 * (w_there[j] + w_back[j])
-                c[j] = p + alpha * abs(w_there[j] - w_back[j])
-                c_last[j] = c[j] + alpha * alpha * p
-            _push(XT[:across], i, first, count, c, out[:across])
-            _push(XT[across:], i, first, count, c_last, out[across:])
-
-
-@njit(**OPTIONS)
 def ordered_stress(D, W, XT, height, uniform, start, stop, leaving, arriving):
     """Stress of the ways from each row, ``leaving[i] = sum_j w_ij (d_ij - D_ij)^2``, and to each point, into ``arriving``.
 

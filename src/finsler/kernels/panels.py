@@ -15,6 +15,8 @@ from numba import njit
 from finsler.kernels import OPTIONS
 from finsler.kernels.dense import CHUNK, TILE, _squared_distances
 
+LEAST = np.finfo(np.float64).tiny
+
 
 @njit(**OPTIONS)
 def fold(there, back, first, start, stop, symmetric, skew):
@@ -53,6 +55,63 @@ def fold_weighted(there, back, w_there, w_back, weighted, unit, far, first, star
 def _known(d, w, far):
     d = -far if d == np.inf and far > 0.0 else d
     return (d, w) if np.isfinite(d) and w != 0.0 else (0.0, 0.0)
+
+
+@njit(**OPTIONS)
+def skew_weights(D, W, weighted, unit, start, stop, flow, C):
+    """Weights ``c = 2 w w' / (w + w')`` of pairs known both ways, into ``C`` if it has rows, and ``flow[i] = sum c A_ji``.
+
+    Weights are divided by ``unit``, and 1 if not ``weighted``. Returns their number, and the least and largest c.
+    """
+    n, count, least, most = len(D), 0, np.inf, 0.0
+    fill = len(C) > 0
+    for i0 in range(start, stop, TILE):
+        for j0 in range(0, n, TILE):
+            for i in range(i0, min(i0 + TILE, stop)):
+                total = 0.0
+                for j in range(j0, min(j0 + TILE, n)):
+                    there, back = np.float64(D[i, j]), np.float64(D[j, i])
+                    w = np.float64(W[i, j]) / unit if weighted else 1.0
+                    v = np.float64(W[j, i]) / unit if weighted else 1.0
+                    known = i != j and w > 0.0 and v > 0.0 and 0.0 <= there < np.inf and 0.0 <= back < np.inf
+                    c = 2.0 * w * (v / (w + v)) if known else 0.0
+                    if known:
+                        total += c * (0.5 * (back - there))
+                        count += 1
+                        least, most = min(least, c), max(most, c)
+                    if fill:
+                        C[i, j] = c
+                flow[i] += total
+    return count, least, most
+
+
+@njit(**OPTIONS)
+def complete(D, W, h, start, stop, S):
+    """Fill rows ``start:stop`` of a symmetric part, and the columns: what is known of a pair beside ``h_j - h_i``, else inf.
+
+    Sizes of D count. A pair known one way only is positive. Returns whether all pairs were known.
+    """
+    n, known = len(D), True
+    for i0 in range(start, stop, TILE):
+        for j0 in range(i0, n, TILE):
+            for i in range(i0, min(i0 + TILE, stop)):
+                for j in range(max(j0, i + 1), min(j0 + TILE, n)):
+                    rise = h[j] - h[i]
+                    there, back = abs(np.float64(D[i, j])) - rise, abs(np.float64(D[j, i])) + rise
+                    s = np.inf
+                    if W[i, j] > 0.0 and W[j, i] > 0.0:
+                        s = (there + back) * 0.5
+                    elif W[i, j] > 0.0:
+                        s = max(there, LEAST)
+                    elif W[j, i] > 0.0:
+                        s = max(back, LEAST)
+                    else:
+                        known = False
+                    S[i, j] = s
+                    S[j, i] = s
+    for i in range(start, stop):
+        S[i, i] = 0.0
+    return known
 
 
 @njit(**OPTIONS)

@@ -117,3 +117,91 @@ def _take(force, i, x, y, z):
     force[0, i] -= x
     force[1, i] -= y
     force[2, i] -= z
+
+
+@njit(**OPTIONS)
+def curvature(W, WT, XT, alpha, across, start, stop, out):
+    """Apply the curvature of the majorizer: ``L(p + 2 alpha |q|)``, plus ``alpha^2 L(p)`` on the rows from ``across`` on.
+
+    ``XT`` and ``out`` are float32 with an axis in each row; weights are at most 1. Four rows at a time.
+    """
+    n, one, more = XT.shape[1], np.float32(alpha), np.float32(alpha * alpha)
+    half = np.float32(0.5)
+    c, c_last = np.empty((4, SPAN), dtype=np.float32), np.empty((4, SPAN), dtype=np.float32)
+    for i in range(start, stop, 4):
+        rows = min(4, stop - i)
+        c[rows:] = NONE
+        c_last[rows:] = NONE
+        for low in range(i + 1, n, SPAN):
+            high = min(low + SPAN, n)
+            for k in range(rows):
+                there, back, to, last = W[i + k, low:high], WT[i + k, low:high], c[k], c_last[k]
+                for j in range(high - low):
+                    p = half * (np.float32(there[j]) + np.float32(back[j]))
+                    to[j] = p + one * abs(np.float32(there[j]) - np.float32(back[j]))
+                    last[j] = to[j] + more * p
+                for j in range(
+                    low, min(i + k + 1, high)
+                ):  # pairs of the four rows that belong to another of them
+                    to[j - low] = NONE
+                    last[j - low] = NONE
+            for axis in range(len(XT)):
+                _push_four(XT[axis], i, rows, low, high, c if axis < across else c_last, out[axis])
+
+
+@njit(**OPTIONS)
+def _push_four(x, i, rows, low, high, c, out):
+    """Add ``c (x_j - x_i)`` to ``out[j]`` and take it from ``out[i]``, for up to four rows i."""
+    c0, c1, c2, c3, xs, to = c[0], c[1], c[2], c[3], x[low:high], out[low:high]
+    last = i + rows - 1
+    x0, x1, x2, x3 = x[i], x[min(i + 1, last)], x[min(i + 2, last)], x[last]
+    a0, a1, a2, a3 = NONE, NONE, NONE, NONE
+    for j in range(high - low):
+        u0, u1 = c0[j] * (xs[j] - x0), c1[j] * (xs[j] - x1)
+        u2, u3 = c2[j] * (xs[j] - x2), c3[j] * (xs[j] - x3)
+        a0, a1, a2, a3 = a0 + u0, a1 + u1, a2 + u2, a3 + u3
+        to[j] += (u0 + u1) + (u2 + u3)
+    sums = (a0, a1, a2, a3)
+    for k in range(rows):
+        out[i + k] -= sums[k]
+
+
+@njit(**OPTIONS)
+def squares_times(S, scale, VT, start, stop, out):
+    """Add ``(scale S)^2 v`` to ``out`` for the float32 vectors v in the rows of ``VT``; only ``j > i`` of S is read."""
+    n = VT.shape[1]
+    squares = np.empty((4, SPAN), dtype=np.float32)
+    for i in range(start, stop, 4):
+        rows = min(4, stop - i)
+        squares[rows:] = NONE
+        for low in range(i + 1, n, SPAN):
+            high = min(low + SPAN, n)
+            for k in range(rows):
+                row, to = S[i + k, low:high], squares[k]
+                for j in range(high - low):
+                    s = np.float32(row[j] * scale)
+                    to[j] = s * s
+                for j in range(low, min(i + k + 1, high)):
+                    to[j - low] = NONE
+            for k in range(len(VT)):
+                _exchange_four(squares, VT[k], i, rows, low, high, out[k])
+
+
+@njit(**OPTIONS)
+def _exchange_four(c, v, i, rows, low, high, out):
+    """Add ``c v_i`` to ``out[j]`` and ``c v_j`` to ``out[i]``, for up to four rows i."""
+    c0, c1, c2, c3, there, to = c[0], c[1], c[2], c[3], v[low:high], out[low:high]
+    last = i + rows - 1
+    v0, v1, v2, v3 = v[i], v[min(i + 1, last)], v[min(i + 2, last)], v[last]
+    a0, a1, a2, a3 = NONE, NONE, NONE, NONE
+    for j in range(high - low):
+        a0, a1, a2, a3 = (
+            a0 + c0[j] * there[j],
+            a1 + c1[j] * there[j],
+            a2 + c2[j] * there[j],
+            a3 + c3[j] * there[j],
+        )
+        to[j] += (c0[j] * v0 + c1[j] * v1) + (c2[j] * v2 + c3[j] * v3)
+    sums = (a0, a1, a2, a3)
+    for k in range(rows):
+        out[i + k] += sums[k]

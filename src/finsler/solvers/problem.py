@@ -30,8 +30,12 @@ from finsler.solvers.drift import best_drift, frame_of
 
 Array = NDArray[np.floating[Any]]
 
-# Up to this many points the curvature is factorized once; beyond, conjugate gradients are cheaper.
-FACTORIZE = 4000
+# Up to DIRECT points the curvature is factorized at once; up to FACTORIZE, when conjugate gradients have taken as long as
+# that would: so many products with the curvature a point.
+DIRECT, FACTORIZE, PATIENCE = 500, 4000, 0.05
+SOLVED = 1e-4  # relative residual of a step that conjugate gradients stop at: an inexact one lowers the stress as well
+
+ROWS = 64  # of a matrix that are handled at a time
 
 # Passes in single precision: from this many points on, below which vectors of their length cost as much as the pairs.
 SINGLE_FROM = 256
@@ -197,8 +201,13 @@ class WeightedProblem(Problem):
     def __init__(self, panels: Panels, fixed_drift: Array | None, degrees: Array | None = None):
         self.panels, self.fixed_drift, self._degrees = panels, fixed_drift, degrees
         self.n_points = panels.n_points
-        self._solve: Callable[[Array], Array] | None = None
-        self._solve_alpha = -1.0
+        self._factors: tuple[float, Callable[[Array], Array]] | None = (
+            None  # alpha that they are for, and their solver
+        )
+        self._unfit = (
+            False  # weights of many magnitudes are not positive definite to rounding; or memory is short
+        )
+        self._n_products = 0
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """One pass over the pairs, and another one before it where the drift is fitted."""
@@ -219,35 +228,38 @@ class WeightedProblem(Problem):
         """Solver of ``V step = force`` in a frame whose last axis is the drift, unless it may point anywhere.
 
         Where the drift is fitted, alpha is rounded up to a grid: a larger alpha gives a larger curvature, which
-        still majorizes, and the factors are kept while the grid value stays.
+        still majorizes, and the factors are kept while the grid value stays. Factors for another alpha still precondition.
         """
         if self.fixed_drift is None or self.drift_on_all_axes:
             alpha = float(np.ceil(alpha * 20) / 20)
-        if self._solve is None or alpha != self._solve_alpha:
-            self._solve_alpha = alpha
-            factorize = self.panels.factorize and self.n_points <= FACTORIZE
-            try:
-                self._solve = self._factorized(alpha) if factorize else None
-            except LinAlgError:  # weights of many magnitudes are not positive definite to rounding
-                self._solve = None
-            if self._solve is None:
-                self._solve = self._conjugate_gradients(alpha)
-        return self._solve
+        n = self.n_points
+        if self._factors is None or (n <= DIRECT and self._factors[0] != alpha):
+            late = n <= DIRECT or self._n_products >= PATIENCE * n
+            if late and self.panels.factorize and n <= FACTORIZE and not self._unfit:
+                try:
+                    self._factors = alpha, self._factorized(alpha)
+                except (LinAlgError, MemoryError):
+                    self._unfit = True
+        if self._factors is not None and self._factors[0] == alpha:
+            return self._factors[1]
+        return self._conjugate_gradients(alpha)
 
     def _factorized(self, alpha: float) -> Callable[[Array], Array]:
         n = self.n_points
-        require_memory(4 * 8.0 * n * n, f"Factors of the weights of {n} points", "Use fewer points.")
         W, WT = self.panels.weights()
-        p = (W.astype(float) + WT) / 2
-        across = p + alpha * np.abs(W - WT, dtype=float)
+        same = W is WT or (W == WT).all()
+        one = same or self.drift_on_all_axes
+        require_memory(
+            8.0 * n * n * (1 if one else 2), f"Factors of the weights of {n} points", "Use fewer points."
+        )
         if self.drift_on_all_axes:
-            everywhere = _grounded_cholesky(across + alpha**2 * p)
+            everywhere = _grounded_cholesky(W, WT, alpha, alpha**2)
             return lambda force: np.asarray(cho_solve(everywhere, force))
-        factor = _grounded_cholesky(across)
-        if W is WT or (W == WT).all():
+        factor = _grounded_cholesky(W, WT, alpha, 0.0)
+        if same:
             last = 1 + alpha**2
             return lambda force: cho_solve(factor, force) / np.append(np.ones(force.shape[1] - 1), last)
-        factor_last = _grounded_cholesky(across + alpha**2 * p)
+        factor_last = _grounded_cholesky(W, WT, alpha, alpha**2)
 
         def solve(force: Array) -> Array:
             step = np.empty_like(force)
@@ -258,19 +270,24 @@ class WeightedProblem(Problem):
         return solve
 
     def _conjugate_gradients(self, alpha: float) -> Callable[[Array], Array]:
-        """Matrix-free solves. From a start at 0 every iteration lowers the majorizer, so that even a step which is
-        not quite solved for lowers the stress.
+        """Matrix-free solves. Their steps are the best in a subspace, so that even a step which is not quite solved for
+        lowers the stress by what it promises.
         """
         if self._degrees is None:
             self._degrees = self.panels.sum(passes.weights_pass)[0]
         diagonal = np.where(self._degrees > 0, self._degrees, 1.0)[:, None]  # a single point has no pairs
+        factors = self._factors
+
+        def precondition(residual: Array) -> Array:
+            return residual / diagonal if factors is None else factors[1](residual)
 
         def apply(step: Array) -> Array:
+            self._n_products += 1
             across = 0 if self.drift_on_all_axes else step.shape[1] - 1
             return self.panels.sum(passes.curvature_pass, np.ascontiguousarray(step.T), alpha, across).T
 
         def solve(force: Array) -> Array:
-            step = conjugate_gradients(apply, force, diagonal)
+            step = conjugate_gradients(apply, force, precondition)
             return np.asarray(
                 step - step.mean(axis=0)
             )  # a shift costs nothing, and the factorized step has none
@@ -278,25 +295,38 @@ class WeightedProblem(Problem):
         return solve
 
 
-def _grounded_cholesky(pair_weights: Array) -> Any:
-    """Cholesky factor of a Laplacian whose null space, the constants, is lifted to the size of its diagonal."""
-    L = -pair_weights
+def _grounded_cholesky(W: Array, WT: Array, alpha: float, more: float) -> Any:
+    """Cholesky factor of ``L((1 + more) p + 2 alpha |q|)``; its null space is lifted to the size of its diagonal."""
+    n = len(W)
+    L = np.empty((n, n))
+    for start in range(0, n, ROWS):  # by blocks, without temporaries of the size of L
+        there, back = W[start : start + ROWS].astype(float), WT[start : start + ROWS].astype(float)
+        L[start : start + ROWS] = -(0.5 * (1 + more)) * (there + back) - alpha * np.abs(there - back)
     np.fill_diagonal(L, 0)
     degree = -L.sum(axis=1)
     np.fill_diagonal(L, degree)
-    L += degree.mean() / len(L)
+    L += degree.mean() / n
     # One thread: on a busy machine the threads of BLAS wait for each other far longer than the work takes.
     with single_blas_thread():
-        return cho_factor(L, overwrite_a=True, check_finite=False)
+        return cho_factor(L.T, overwrite_a=True, check_finite=False)  # symmetric, and in the order of LAPACK
 
 
 def conjugate_gradients(
-    apply: Callable[[Array], Array], rhs: Array, diagonal: Array, *, tol: float = 1e-6, max_iter: int = 200
+    apply: Callable[[Array], Array],
+    rhs: Array,
+    precondition: Callable[[Array], Array],
+    *,
+    tol: float = SOLVED,
+    max_iter: int = 200,
 ) -> Array:
-    """Solve ``apply(x) = rhs``, column by column at once, with the preconditioner ``1/diagonal``."""
-    x = np.zeros_like(rhs)
+    """Solve ``apply(x) = rhs``, column by column at once, from 0.
+
+    Rounding of ``apply`` apart, each column is the best of its length, ``<x, apply(x)> = <x, rhs>``, and is scaled so that
+    this holds.
+    """
+    x, image_of_x = np.zeros_like(rhs), np.zeros_like(rhs)
     residual = rhs.copy()
-    z = residual / diagonal
+    z = precondition(residual)
     direction = z.copy()
     rho = (residual * z).sum(axis=0)
     goal = tol**2 * rho
@@ -308,9 +338,11 @@ def conjugate_gradients(
         curvature = (direction * image).sum(axis=0)
         length = np.where(active & (curvature > 0), rho / np.where(curvature > 0, curvature, 1), 0)
         x += length * direction
+        image_of_x += length * image
         residual -= length * image
-        z = residual / diagonal
+        z = precondition(residual)
         rho_next = (residual * z).sum(axis=0)
         direction = z + np.where(rho > 0, rho_next / np.where(rho > 0, rho, 1), 0) * direction
         rho = rho_next
-    return x
+    square = (x * image_of_x).sum(axis=0)
+    return np.asarray(x * np.where(square > 0, (x * rhs).sum(axis=0) / np.where(square > 0, square, 1), 1))

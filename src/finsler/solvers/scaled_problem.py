@@ -33,7 +33,6 @@ from finsler.solvers.problem import (
 Array = NDArray[np.floating[Any]]
 
 DIRECT = 128  # points up to which changing weights are factorized at each pass
-LOOSE = 1e-3  # tolerance of conjugate gradients for a curvature that changes at each pass
 
 
 def scaled_problem(
@@ -203,7 +202,7 @@ class ChangingWeights(WeightedProblem):
                 XT = np.ascontiguousarray(step.T)
                 return self.panels.sum(passes.curvature_pass, XT, alpha, len(XT) - 1).T
 
-            return lambda force: _centered(conjugate_gradients(apply, force, diagonal, tol=LOOSE))
+            return lambda force: _centered(conjugate_gradients(apply, force, lambda r: r / diagonal))
         sides, last = _grounded(across), _grounded(across + alpha**2 * p)
 
         def solve(force: Array) -> Array:

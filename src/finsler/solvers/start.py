@@ -25,13 +25,20 @@ from finsler.geometry.heights import gradient_heights
 from finsler.geometry.pairs import AlphaSource
 from finsler.geometry.stress import raw_stress
 from finsler.kernels.dense import squares_times
+from finsler.kernels.panels import complete
 from finsler.kernels.paths import dense_dijkstra, fill_from_landmarks
+from finsler.solvers.backends import passes
+from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, triangle_edges
 from finsler.solvers.drift import ALPHA_MAX, axis_signs, frame_of
+from finsler.solvers.krylov import krylov_eigenpairs
 
 Array = NDArray[np.floating[Any]]
 
 LANDMARKS = 64
 DENSE_EIGEN = 600  # up to this many points a full eigendecomposition is quickest
+# From this many points on products with several vectors at a time are quicker than more of them with one: at first in single
+# precision, as accurate as this, and from there on in double.
+MANY, ROUGH, FINE = 3000, 1e-5, 1e-10
 
 
 def isomap_of(gram: Gram, h: Array, n_components: int) -> Array:
@@ -69,17 +76,14 @@ def complete_parts(data: Dissimilarities, n_jobs: int | None = None) -> tuple[Ar
     assert W is not None, "complete data with uniform weights have nothing to fill in"
     n = len(D)
     require_memory(16.0 * n * n, f"Completed data of {n} points", "Use init='random', or fewer points.")
-    D = np.abs(D)  # a bound "at least b" is taken for b
-    h = gradient_heights(D, W, n_jobs=n_jobs)
-    known = W > 0
-    both, one_way = known & known.T, known & ~known.T
-    S = np.full((n, n), np.inf)
-    straight = np.where(known, D, np.inf) - (h[None, :] - h[:, None])
-    S[one_way] = np.maximum(straight[one_way], np.finfo(float).tiny)
-    S.T[one_way] = S[one_way]
-    S[both] = (straight[both] + straight.T[both]) / 2
-    np.fill_diagonal(S, 0.0)
-    if np.isinf(S).any():
+    # A bound "at least b" is taken for b.
+    h = gradient_heights(np.abs(D) if (D < 0).any() else D, W, n_jobs=n_jobs)
+    S = np.empty((n, n))
+
+    def task(_: int, start: int, stop: int) -> bool:
+        return complete(D, W, h, start, stop, S)
+
+    if not all(map_blocks(task, triangle_edges(n, BLOCKS), n_jobs)):
         _fill(S, n_jobs)
     return S, h
 
@@ -158,21 +162,51 @@ class DoublyCentered:
         if n <= DENSE_EIGEN or possible >= n - 1:
             values, vectors = self._eigenpairs(minus, possible)
         else:
-            rank_one = np.zeros(n) if minus is None else minus
-
-            def matvec(v: Array) -> Array:
-                v = np.ravel(v)
-                image = self._squares_times(v - v.mean())
-                return -0.5 * (image - image.mean()) - rank_one * (rank_one @ v)
-
-            # A fixed, generic start vector: the result must not depend on a global random state.
-            v0 = np.random.default_rng(0).standard_normal(n)
-            try:
-                operator = LinearOperator((n, n), matvec=matvec, dtype=float)
-                values, vectors = eigsh(operator, k=possible, which="LA", v0=v0)
-            except ArpackNoConvergence:
-                values, vectors = self._eigenpairs(minus, possible)
+            close = False
+            if n >= MANY:
+                values, vectors, close = self._from_passes(minus, possible)
+            if not close:  # few points, or no gap in the spectrum
+                values, vectors = self._by_arpack(minus, possible)
         return scaled_eigenvectors(values, vectors, k)
+
+    def _from_passes(self, minus: Array | None, k: int) -> tuple[Array, Array, bool]:
+        """Eigenpairs from passes over the pairs: the first ones in single precision, those that refine them in double."""
+        panels = MemoryPanels((self.S,), 1.0, self.n_jobs)
+        unit = float(2.0 ** np.frexp(np.sqrt(2 * self.trace / self.n))[1])
+
+        z = np.zeros(self.n) if minus is None else minus / unit
+
+        def apply(V: Array, single: bool) -> Array:
+            centered = np.ascontiguousarray((V - V.mean(axis=0)).T)
+            if single:
+                image = panels.sum(passes.single_squares_pass, centered, 1 / unit).T
+            else:
+                image = panels.sum(passes.squares_pass, centered).T / unit**2
+            return np.asarray(-0.5 * (image - image.mean(axis=0)) - np.outer(z, z @ V))
+
+        _, rough, _ = krylov_eigenpairs(lambda V: apply(V, True), self.n, k, tol=ROUGH)
+        values, vectors, close = krylov_eigenpairs(
+            lambda V: apply(V, False), self.n, k, tol=FINE, start=rough
+        )
+        return values * unit**2, vectors, close
+
+    def _by_arpack(self, minus: Array | None, k: int) -> tuple[Array, Array]:
+        """Eigenpairs from products with one vector at a time, as many as it takes."""
+        rank_one = np.zeros(self.n) if minus is None else minus
+
+        def matvec(v: Array) -> Array:
+            v = np.ravel(v)
+            image = self._squares_times(v - v.mean())
+            return -0.5 * (image - image.mean()) - rank_one * (rank_one @ v)
+
+        # A fixed, generic start vector: the result must not depend on a global random state.
+        v0 = np.random.default_rng(0).standard_normal(self.n)
+        try:
+            operator = LinearOperator((self.n, self.n), matvec=matvec, dtype=float)
+            values, vectors = eigsh(operator, k=k, which="LA", v0=v0)
+        except ArpackNoConvergence:
+            values, vectors = self._eigenpairs(minus, k)
+        return values, vectors
 
     def _eigenpairs(self, minus: Array | None, k: int) -> tuple[Array, Array]:
         """Largest eigenvalues and their vectors. LAPACK has absolute tolerances, so in units of about the largest entry."""

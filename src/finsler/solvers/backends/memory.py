@@ -45,10 +45,21 @@ SMALLEST_TOTAL = 1e-270  # so that even the stress of a map that fits to roundin
 def working_bytes(n_points: int, itemsize: int, weighted: bool) -> float:
     """Bytes that the in-memory solver needs beside data with ``itemsize`` bytes a number.
 
-    Complete data: the symmetric part, and of float64 data a float32 copy of it. With weights or gaps: six matrices.
+    Complete data: the symmetric part, and of float64 data a float32 copy of it. With weights or gaps: both directions of
+    the data and of the weights, which take a byte where they are 0 or 1, and as many as the data at most; and the completed
+    symmetric part that the start is made of.
     """
     single = 4 if itemsize > 4 else 0
-    return (6.0 * itemsize if weighted else itemsize + single) * float(n_points) ** 2
+    return (4.0 * itemsize + 8 if weighted else itemsize + single) * float(n_points) ** 2
+
+
+def _compact(W: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Weights up to 1, in a byte where they are 0 or 1, else in float32 if that holds them or is the data's ``dtype``."""
+    for kind in (np.int8, np.float32):
+        small = W.astype(kind)
+        if dtype == kind or (small == W).all():
+            return small
+    return W
 
 
 class Backend(ABC):
@@ -238,7 +249,7 @@ class MemoryBackend(Backend):
         assert weights is not None
         # In units of the largest: weights of any magnitude give the same map.
         unit = float(np.max(weights, initial=0.0)) or 1.0
-        W = np.divide(weights, unit, dtype=float).astype(D.dtype)
+        W = _compact(np.divide(weights, unit, dtype=float), D.dtype)
         D = np.where(W > 0, D, 0)
         # Contiguous transposes: the kernel reads both directions of a pair side by side.
         WT = W if (W == W.T).all() else np.ascontiguousarray(W.T)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, qr
 
-from finsler._runtime import single_blas_thread
 from finsler.data.matrix import Dissimilarities, raise_if_unconnected
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError
@@ -22,6 +19,7 @@ from finsler.geometry.stress import axes_first
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.memory import Backend, MemoryBackend
 from finsler.solvers.backends.passes import Panels
+from finsler.solvers.krylov import krylov_eigenpairs
 from finsler.solvers.placement import place
 from finsler.solvers.problem import Parts, Problem, UniformProblem, WeightedProblem
 from finsler.solvers.start import (
@@ -43,8 +41,6 @@ Array = NDArray[np.floating[Any]]
 LANDMARKS = 200
 PLACED = 250  # points placed at a time
 ROWS = 40  # points whose pairs tell how much of the asymmetry a map shows
-# Block Krylov iteration for the closed form: vectors beyond those wanted, passes at most, accuracy.
-SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
 
 
 class PanelBackend(Backend):
@@ -236,29 +232,5 @@ class PanelGram:
             image = -0.5 * (image - image.mean(axis=0))
             return image if minus is None else image - np.outer(minus, minus @ V)
 
-        values, vectors = krylov_eigenpairs(apply, self.n, k)
+        values, vectors, _ = krylov_eigenpairs(apply, self.n, k)
         return scaled_eigenvectors(values, vectors, k)
-
-
-def krylov_eigenpairs(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
-    """Largest eigenvalues of a symmetric operator on (n, b) arrays, and their vectors, from few applications.
-
-    A block Krylov space from a fixed random start. Where the spectrum has no gap the vectors are not exact after
-    ``KRYLOV_PASSES``; a start for the solver need not be.
-    """
-    block = min(k + SPARE_VECTORS, n)
-    fresh = qr(np.random.default_rng(0).standard_normal((n, block)), mode="economic")[0]
-    basis, images = np.empty((n, 0)), np.empty((n, 0))
-    while True:
-        basis, images = np.hstack([basis, fresh]), np.hstack([images, apply(fresh)])
-        with single_blas_thread():  # on a busy machine its threads mostly wait for each other
-            values, mix = eigh(basis.T @ images)
-            values, mix = values[::-1][:k], mix[:, ::-1][:, :k]
-            vectors = basis @ mix
-            misses = np.linalg.norm(images @ mix - vectors * values, axis=0)
-            close = misses.max() <= KRYLOV_TOL * np.abs(values).max()
-            if close or basis.shape[1] >= KRYLOV_PASSES * block or basis.shape[1] + block > n:
-                return values, vectors
-            fresh = images[:, -block:]
-            for _ in range(2):  # twice is enough to be orthogonal to rounding
-                fresh = qr(fresh - basis @ (basis.T @ fresh), mode="economic")[0]

@@ -133,8 +133,7 @@ def single_pass(first: int, panel: Panel, n_jobs: int | None, XT: Array, scale: 
     """`uniform_pass` in single precision, of data ``scale S`` in the unit of the three axes ``XT``; returns float64."""
     rows, width = panel[0].shape
     local = np.ascontiguousarray(XT[:, first:], dtype=np.float32)
-    edges = triangle_edges(width, BLOCKS, rows) // 4 * 4  # the kernel takes four rows at a time
-    edges[-1] = rows
+    edges = _in_fours(triangle_edges(width, BLOCKS, rows))
     force = np.zeros((len(edges) - 1, 3, width), dtype=np.float32)
     stress = np.zeros(width)
     factor = panel[0].dtype.type(scale)
@@ -158,18 +157,49 @@ def drift_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, heigh
     dense.weighted_drift(*panel, XT, height, start, stop, out[:-1], out[-1])
 
 
-@panel_pass(lambda XT, alpha, across: len(XT))
 def curvature_pass(
-    panel: Panel, out: Array, start: int, stop: int, XT: Array, alpha: float, across: int
-) -> None:
-    """Curvature of the majorizer times a step, an axis in each row; the first ``across`` ones lie across the drift."""
-    dense.curvature(panel[2], panel[3], XT, alpha, across, start, stop, out)
+    first: int, panel: Panel, n_jobs: int | None, XT: Array, alpha: float, across: int
+) -> Array:
+    """Curvature of the majorizer times a step, an axis in each row; the first ``across`` ones lie across the drift.
+
+    In single precision, in units of a power of two near the step: steps of any accuracy lower the stress.
+    """
+    return _in_single(
+        panel, n_jobs, XT[:, first:],
+        lambda local, start, stop, out: single.curvature(panel[2], panel[3], local, alpha, across, start, stop, out),
+    )  # fmt: skip
+
+
+def _in_single(panel: Panel, n_jobs: int | None, VT: Array, add_rows: Callable[..., None]) -> Array:
+    """Linear pass in single precision: vectors, a row each, in units of a power of two near them; float64 comes out."""
+    rows, width = panel[0].shape
+    unit = 2.0 ** float(np.frexp(np.abs(VT).max(initial=0.0))[1])
+    local = np.ascontiguousarray(VT / unit, dtype=np.float32)
+    edges = _in_fours(triangle_edges(width, BLOCKS, rows))
+    out = np.zeros((len(edges) - 1, len(VT), width), dtype=np.float32)
+    map_blocks(
+        lambda b, start, stop: add_rows(local, start, stop, out[b]), edges, n_jobs if width > SMALL else 1
+    )  # fmt: skip
+    return np.asarray(unit * out.sum(axis=0, dtype=float))
+
+
+def _in_fours(edges: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Edges of blocks of whole groups of four rows, as the kernels of single precision take them."""
+    return np.append(edges[:-1] // 4 * 4, edges[-1])
 
 
 @panel_pass(lambda VT: len(VT))
 def squares_pass(panel: Panel, out: Array, start: int, stop: int, VT: Array) -> None:
     """``S^2 v`` for the rows v of ``VT``."""
     kernels.squares_times(panel[0], VT, start, stop, out)
+
+
+def single_squares_pass(first: int, panel: Panel, n_jobs: int | None, VT: Array, scale: float) -> Array:
+    """`squares_pass` in single precision, of ``scale S``."""
+    return _in_single(
+        panel, n_jobs, VT[:, first:],
+        lambda local, start, stop, out: single.squares_times(panel[0], panel[0].dtype.type(scale), local, start, stop, out),
+    )  # fmt: skip
 
 
 @panel_pass(lambda: 2)
