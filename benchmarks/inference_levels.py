@@ -35,10 +35,11 @@ from finsler.inference import (
     bootstrap_counts,
     confidence,
     cross_validate,
-    fit_test,
 )
 from finsler.inference.alignment import best_motion, protest
 from finsler.inference.asymmetry import drift_null, symmetric_map
+from finsler.inference.fit import exchanged, fitted_stress, starts_of_a_test
+from finsler.inference.results import checked
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "inference_levels.json"
@@ -110,18 +111,24 @@ def replicates(k: int, rng: np.random.Generator) -> Outcome:
     return {"any": rejected(found.replicates.p_value), "circles": rejected(rest.replicated_circles.p_value)}
 
 
+def better_than_chance(D: np.ndarray, seed: int) -> bool:
+    """Whether `fit_test` with 19 exchanges rejects at 5 %: the same maps, up to the first that fits as well."""
+    data = checked(D, None, what="fit_test")
+    tables = exchanged(data, np.random.default_rng(seed))
+    given = {"n_init": starts_of_a_test(2)}
+    observed = fitted_stress(data, 2, 0.3, given)
+    return all(fitted_stress(next(tables), 2, 0.3, given) > observed + 1e-12 for _ in range(19))
+
+
 def fit(n: int, rng: np.random.Generator) -> Outcome:
     one = rng.uniform(1, 2, size=(n, n))
     D = np.where(np.eye(n), 0.0, np.triu(one, 1) + np.triu(one, 1).T + 0.3 * rng.uniform(size=(n, n)))
     true = noisy(randers_distances(rng.normal(size=(n, 2)), drift=0.3), "0.5", rng)
-    return {
-        "level": rejected(
-            fit_test(D, alpha=0.3, n_permutations=19, random_state=int(rng.integers(2**31))).p_value
-        ),
-        "power": rejected(
-            fit_test(true, alpha=0.3, n_permutations=19, random_state=int(rng.integers(2**31))).p_value
-        ),
-    }
+    seeds = rng.integers(2**31, size=2).tolist()
+    found = {"level": [float(better_than_chance(D, seeds[0])), 1.0]}
+    if seeds[1] % 5 == 0:  # power has no bar: a few data sets tell it
+        found["power"] = [float(better_than_chance(true, seeds[1])), 1.0]
+    return found
 
 
 def maps(n: int, rng: np.random.Generator) -> Outcome:
@@ -191,9 +198,9 @@ CASES: dict[str, tuple[Callable[[int, np.random.Generator], Outcome], tuple[int,
     "maps": (maps, (8, 20, 50), 1000, "`compare_maps`: unrelated maps; N", (0.03, 0.07)),
     "fit": (fit, (8, 10), 1000, "`fit_test`: directions alike, no map; N", (0.03, 0.07)),
     "ellipses": (ellipses, (8, 12, 25, 50), 150, "`confidence`: 95 % ellipses; N", (0.9, 0.98)),
-    "resampled": (resampled, (5, 8, 20), 60, "`bootstrap`: 95 % ellipses; K", (0.9, 0.98)),
-    "counted": (counted, (200, 1000), 60, "`bootstrap_counts`: 95 % ellipses; counts in a row", (0.9, 0.98)),
-    "choice": (choice, (25,), 20, "`cross_validate`: truth chosen; N", (0.9, 1.0)),
+    "resampled": (resampled, (5, 8, 20), 200, "`bootstrap`: 95 % ellipses; K", (0.9, 0.98)),
+    "counted": (counted, (200, 1000), 200, "`bootstrap_counts`: 95 % ellipses; counts in a row", (0.9, 0.98)),
+    "choice": (choice, (25,), 200, "`cross_validate`: truth chosen; N", (0.9, 1.0)),
 }  # fmt: skip
 
 
@@ -254,9 +261,13 @@ def table(results: dict[str, dict[str, Any]]) -> str:
                     f"{size}: {100 * share:.1f} %" + "" if fine else f"{size}: **{100 * share:.1f} %**"
                 )
             shown = "" if what == "power" else f"{100 * low:g} to {100 * high:g} %"
-            sets = ", ".join(dict.fromkeys(f"{case['datasets']:,}" for case in done.values()))
-            if len({case["datasets"] for case in done.values()}) > 1:  # in the order of the sizes
-                sets = ", ".join(f"{size}: {case['datasets']:,}" for size, case in done.items())
+            tried = {
+                size: case["found"][what][1] if what == "power" else case["datasets"]
+                for size, case in done.items()
+            }
+            sets = ", ".join(f"{size}: {number:,.0f}" for size, number in tried.items())
+            if len(set(tried.values())) == 1:
+                sets = f"{next(iter(tried.values())):,.0f}"
             lines.append(f"| {text} | {what} | {', '.join(cells)} | {shown} | {sets} |")
     return "\n".join(lines)
 

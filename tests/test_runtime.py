@@ -3,6 +3,7 @@ import sys
 import threading
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from finsler import _runtime as runtime
 
@@ -200,3 +201,14 @@ def test_a_fork_while_another_thread_holds_a_lock_does_not_hang_the_child():
         thread.join()
         for process in processes:
             process.kill()
+
+
+def test_libraries_are_looked_for_again_only_after_an_import(monkeypatch):
+    first = runtime.blas_libraries()
+    assert runtime.blas_libraries() is first
+    monkeypatch.setitem(sys.modules, "a_module_that_may_have_brought_a_library", sys)
+    assert runtime.blas_libraries() is not first
+    with runtime.single_blas_thread():
+        found = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+        assert found
+        assert set(found) == {1}

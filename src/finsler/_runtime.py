@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from numbers import Integral
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from finsler.errors import InputError, InputTypeError, MissingExtraError, shown
 
@@ -145,8 +145,22 @@ def single_blas_thread() -> Iterator[None]:
 
     The limit is global, so one block at a time may set it: overlapping ones would restore each other's limit.
     """
-    with _blas_lock, threadpool_limits(1, user_api="blas"):
+    with _blas_lock, blas_libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+def blas_libraries() -> ThreadpoolController:
+    """What sets the threads of the BLAS libraries of this process.
+
+    Finding them takes longer than a small map does, so they are looked for anew only after a module was imported, which is
+    how another one gets here.
+    """
+    return _blas_libraries(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _blas_libraries(_: int) -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def available_memory(root: str | os.PathLike[str] = "/") -> int | None:

@@ -1,4 +1,4 @@
-"""``finsler test``, ``finsler dims``, ``finsler align`` and ``finsler embed --like``."""
+"""``finsler test``, ``dims``, ``confidence``, ``align`` and ``embed --like``."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("typer")
 import finsler
 from finsler.cli.output import matrix_csv
-from finsler.inference import asymmetry_test, compare_maps, fit_test
+from finsler.inference import asymmetry_test, compare_maps, confidence, fit_test
 
 from helpers import done, mistake, spiral
 
@@ -72,6 +72,22 @@ def test_dimensions(times, tmp_path):
     assert picture.stat().st_size > 1000
     record = json.loads(done("dims", times, "--max-dim", 1, "--n-permutations", 0, "--json", "-q").stdout)
     assert record["dims"]["cross_validation"]["table"][0]["n_components"] == 1
+
+
+def test_how_sure_a_map_is(maps, tmp_path):
+    pytest.importorskip("matplotlib")
+    (path, _), (a, _) = maps
+    picture = tmp_path / "sure.png"
+    assert done("confidence", path, "--out", picture).stdout == f"{confidence(a)}\n"
+    assert picture.stat().st_size > 1000
+    record = json.loads(done("confidence", path, "--level", 0.5, "--json").stdout)["confidence"]
+    assert record["alpha_se"] == pytest.approx(confidence(a).alpha_se)
+    assert record["ellipses"][3]["half_axes"] == pytest.approx(confidence(a, level=0.5).half_axes[3].tolist())
+    assert "between 0 and 1" in mistake("confidence", path, "--level", 1)
+    a.save(tmp_path / "bare.npz", with_data=False)
+    assert "needs the data" in mistake("confidence", tmp_path / "bare.npz")
+    finsler.embed_matrix(spiral(12), scaling="ordinal").save(tmp_path / "order.npz")
+    assert "is for scaling='ratio'" in mistake("confidence", tmp_path / "order.npz")
 
 
 def test_two_maps(maps, tmp_path):

@@ -1,5 +1,7 @@
 """`fit_test` and `random_stress`: exchanges of whole pairs, level, reference values."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from finsler import embed_graph, randers_distances
 from finsler.data.matrix import as_dissimilarities
 from finsler.datasets import make_city
 from finsler.errors import InputError
-from finsler.inference import fit_test, random_stress
+from finsler.inference import fit, fit_test, random_stress
 from finsler.inference.fit import exchanged, stress_of
 from finsler.solvers.smacof import smacof
 
@@ -110,3 +112,10 @@ def test_what_is_refused():
         fit_test(D, n_permutations=5)
     with pytest.raises(InputError, match="n_permutations"):
         fit_test(spiral(8), n_permutations=0)
+
+
+def test_ctrl_c_ends_a_test(monkeypatch):
+    real = fit.smacof
+    monkeypatch.setattr(fit, "smacof", lambda *a, **k: replace(real(*a, **k), status="interrupted"))
+    with pytest.raises(KeyboardInterrupt):
+        fit_test(spiral(8), n_permutations=3)

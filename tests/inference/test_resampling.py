@@ -1,6 +1,7 @@
 """Bootstrap of replicates and counts, jackknife."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from finsler import embed_graph, embed_matrix, randers_distances
 from finsler.datasets import make_city
 from finsler.errors import InputError
-from finsler.inference import bootstrap, bootstrap_counts, jackknife
+from finsler.inference import bootstrap, bootstrap_counts, jackknife, resampling
 from finsler.inference.alignment import best_motion
+from finsler.solvers.smacof import refitted
 
 from helpers import spiral
 
@@ -55,6 +57,26 @@ def test_counts():
     table = bootstrap_counts(np.round(300 * shares), by="table", similarity="gravity", n_draws=10)
     assert table.method == "counts"
     assert table.covariance.shape == (7, 2, 2)
+
+
+def test_refits_of_counts_search_for_the_best_map_and_their_mean_move_counts(monkeypatch):
+    counts = np.random.default_rng(0).poisson(50, size=(6, 6))
+    monkeypatch.setattr(resampling, "refitted", lambda data, X, omega, **_: (X, omega, np.inf))
+    assert bootstrap_counts(counts, n_draws=4).half_axes.min() > 1e-3  # not the map that all draws start from
+    move = np.random.default_rng(1).normal(scale=1e-4, size=(6, 2))
+    monkeypatch.setattr(resampling, "refitted", lambda data, X, omega, **_: (X + move, omega, -np.inf))
+    found = bootstrap_counts(counts, n_draws=4)
+    X = found.embedding.coordinates
+    apart = np.linalg.norm(best_motion(X, X + move, free=True)(X + move) - X, axis=1)
+    assert found.half_axes[:, 0] == pytest.approx(np.sqrt(5.991465) * apart, rel=1e-6)
+
+
+def test_ctrl_c_ends_all_refits(monkeypatch):
+    module = sys.modules[refitted.__module__]
+    real = module._minimize
+    monkeypatch.setattr(module, "_minimize", lambda *a, **k: replace(real(*a, **k), status="interrupted"))
+    with pytest.raises(KeyboardInterrupt):
+        bootstrap_counts(np.random.default_rng(0).poisson(50, size=(6, 6)), n_draws=3)
 
 
 @pytest.mark.filterwarnings("ignore:.*hardly determine alpha")

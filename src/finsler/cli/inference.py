@@ -1,4 +1,4 @@
-"""``finsler test``, ``finsler dims`` and ``finsler align``: more than chance, how many dimensions, do two maps agree?"""
+"""``finsler test``, ``dims``, ``confidence`` and ``align``: chance, dimensions, how sure is a map, do two maps agree?"""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ TEST_EXAMPLES = opt.examples(
     "finsler test times.csv --json | jq .asymmetry.heights.p_value",
 )
 DIMS_EXAMPLES = opt.examples("finsler dims times.csv --max-dim 3 --out dims.png")
+CONFIDENCE_EXAMPLES = opt.examples(
+    "finsler embed times.csv --out map.npz && finsler confidence map.npz --out sure.png",
+    "finsler confidence map.npz --level 0.99 --json | jq .confidence.alpha_se",
+)
 ALIGN_EXAMPLES = opt.examples(
     "finsler align map.npz other.npz",
     "finsler align map.npz other.npz --out overlay.png --out moved.npz",
@@ -40,6 +44,7 @@ Tables = Annotated[
 Exchanges = Annotated[
     int | None, opt.number(TESTS, "Random exchanges of points; 0 for no test.", "999", min=0)
 ]
+Level = Annotated[float, opt.option("The ellipses", "Coverage of each ellipse.", "0.95", metavar="SHARE")]
 Drift = Annotated[str | None, opt.choice(TESTS, "auto|kept|free", _DRIFT, "auto")]
 Pictures = Annotated[
     list[str] | None, opt.option(opt.OUTPUT, _PICTURES, False, "--out", "-o", metavar="PATH")
@@ -149,6 +154,28 @@ def choose_dims(
         data, dims=tried, n_permutations=n_permutations, cross_validated=chosen, random_state=random_state
     )
     _say({"dims": found}, json, targets, quiet)
+
+
+def find_confidence(
+    map_file: opt.MapFile,
+    level: Level = 0.95,
+    out: Pictures = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Say how sure a saved map is: an ellipse around each point, errors of alpha and of the direction of the drift.
+
+    The map must have been saved with its data. Lengths of paths and scalings but ratio are refused.
+    """
+    from finsler.cli import output
+    from finsler.embedding import Embedding
+    from finsler.inference import confidence
+
+    targets = (
+        output.plan(out, force=force, inputs=[map_file], known=output.PICTURES, json=True) if out else []
+    )
+    _say({"confidence": confidence(Embedding.load(map_file), level=level)}, json, targets, quiet)
 
 
 def align_maps(

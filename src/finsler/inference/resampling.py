@@ -3,6 +3,10 @@
 A refit starts from the map of all data and is laid over it by any rotation and scale, see `finsler.inference.alignment`;
 its drift is turned along. Of K replicates the covariance is multiplied by K / (K - 1), and the radius of an ellipse is that
 of Hotelling's T^2, ``m (K - 1) / (K - m) F(m, K - m)``: with a few replicates the quantile of chi^2 is far too small.
+
+A single table of counts is noisier than a mean of replicates. Its best map may lie in another valley of the stress than that
+of the true shares, and logarithms of small counts are off on average. So a refit of counts does what the map did, it
+searches for the best valley, and an ellipse has the mean square of the moves about the map, not about their mean.
 """
 
 from __future__ import annotations
@@ -24,10 +28,11 @@ from finsler.estimators.mds import FinslerMDS
 from finsler.inference.alignment import best_motion
 from finsler.inference.counts import checked_counts
 from finsler.inference.ellipses import Confidence, check_level, chi2_radius
+from finsler.inference.fit import map_of
 from finsler.inference.results import MOST_DRAWS, Result, checked_tables, many_small_fits, seed_of
 from finsler.solvers.nonmetric import scaled_smacof
 from finsler.solvers.options import SolverOptions
-from finsler.solvers.smacof import smacof
+from finsler.solvers.smacof import refitted
 
 Array = NDArray[Any]
 DRAWS = 200
@@ -121,8 +126,7 @@ def bootstrap_counts(
 ) -> Confidence:
     """Ellipses around the points of a map of counts, by counting again: multinomial draws with the observed shares.
 
-    They tell what the counting alone makes uncertain, not whether the shares would be the same elsewhere. In simulations
-    95 % ellipses covered 86 to 90 %: they are somewhat too small.
+    They tell what the counting alone makes uncertain, not whether the shares would be the same elsewhere.
 
     Parameters
     ----------
@@ -171,25 +175,29 @@ def bootstrap_counts(
         .result_
     )
     draws = (measured(drawn()) for _ in range(n_draws))
-    return _ellipses(whole, draws, alpha, chi2_radius(level, n_components), level, "counts", seed, 1.0)
+    return _ellipses(
+        whole, draws, alpha, chi2_radius(level, n_components), level, "counts", seed, search=True
+    )
 
 
 def _ellipses(
     whole: Embedding, draws: Iterable[Dissimilarities], alpha: float | str, radius: float, level: float, method: str,
-    seed: int, factor: float,
+    seed: int, factor: float = 1.0, search: bool = False,
 ) -> Confidence:  # fmt: skip
-    """Ellipses from maps that are fitted again, starting from that of all data."""
+    """Ellipses from maps that are fitted again, from that of all data, and by its search if ``search``."""
     X, m = whole.coordinates, whole.n_components
-    points, drifts = [], []
+    points, drifts, unclear = [], [], whole.alpha_source in ("one_way", "unclear")
     with many_small_fits():
         for data in draws:
-            solution = smacof(data, m, alpha, init=X, tol=1e-5, verbose=False, n_jobs=1, random_state=0)
-            motion = best_motion(X, solution.coordinates, free=True)
-            points.append(motion(solution.coordinates))
-            drifts.append(solution.drift @ motion.rotation)
-    apart, turned = np.array(points), np.array(drifts)
-    apart = apart - apart.mean(axis=0)
-    covariance = factor * np.einsum("bik,bil->ikl", apart, apart) / (len(points) - 1)
+            Y, omega, stress = refitted(data, X, whole.drift, fitted=alpha == "auto", unclear=unclear)
+            if search and (best := map_of(data, m, alpha, {})).stress < stress:
+                Y, omega = best.coordinates, best.drift
+            motion = best_motion(X, Y, free=True)
+            points.append(motion(Y))
+            drifts.append(omega @ motion.rotation)
+    moved, turned = np.array(points), np.array(drifts)
+    apart, free = (moved - X, len(moved)) if search else (moved - moved.mean(axis=0), len(moved) - 1)
+    covariance = factor * np.einsum("bik,bil->ikl", apart, apart) / free
     strength = np.linalg.norm(turned, axis=1)
     tilt = None
     if whole.alpha > 0 and m > 1:
@@ -269,23 +277,27 @@ def jackknife(embedding: Embedding) -> Jackknife:
         raise InputError(f"{n} points are too few to leave one out of a map in {m} dimensions.")
     if embedding.swirl is not None:
         raise InputError("jackknife() is for maps without a swirl.")
-    alpha: float | str = embedding.alpha if embedding.alpha_source == "given" else "auto"
+    fitted, unclear = embedding.alpha_source != "given", embedding.alpha_source in ("one_way", "unclear")
     scaling = None if embedding.scaled is None else embedding.scaled.scaling
     moved, size, influence, alphas = 0.0, 0.0, np.zeros(n), np.zeros(n)
     with many_small_fits():
         for k in range(n):
             rest = np.arange(n) != k
             part = _without(data, rest)
-            given: SolverOptions = {"init": X[rest], "verbose": False, "n_jobs": 1, "random_state": 0}
             if scaling is None:
-                solution = smacof(part, m, alpha, **given)
+                Y, omega, _ = refitted(
+                    part, X[rest], embedding.drift, fitted=fitted, unclear=unclear, tol=1e-7
+                )
             else:
-                solution = scaled_smacof(part, scaling, m, alpha, **given)
+                given: SolverOptions = {"init": X[rest], "verbose": False, "n_jobs": 1, "random_state": 0}
+                solution = scaled_smacof(part, scaling, m, "auto" if fitted else embedding.alpha, **given)
+                if solution.status == "interrupted":
+                    raise KeyboardInterrupt
+                Y, omega = solution.coordinates, solution.drift
             target = X[rest] - X[rest].mean(axis=0)
-            motion = best_motion(target, solution.coordinates, free=True)
-            apart = float(((motion(solution.coordinates) - target) ** 2).sum())
+            apart = float(((best_motion(target, Y, free=True)(Y) - target) ** 2).sum())
             moved, size = moved + apart, size + float((target**2).sum())
-            influence[k], alphas[k] = np.sqrt(apart / (target**2).sum()), solution.alpha
+            influence[k], alphas[k] = np.sqrt(apart / (target**2).sum()), np.linalg.norm(omega)
     return Jackknife(1 - moved / size, influence, alphas, embedding)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from finsler._arguments import named
 from finsler._html import card, plain
+from finsler._runtime import blas_libraries
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.noise import LEVEL, Null
@@ -150,5 +150,5 @@ def seed_of(random_state: Any) -> int:
 @contextmanager
 def many_small_fits() -> Iterator[None]:
     """Keep BLAS to one thread while many small maps are fitted: its threads mostly wait for each other."""
-    with threadpool_limits(1, user_api="blas"):
+    with blas_libraries().limit(limits=1, user_api="blas"):
         yield

@@ -17,7 +17,7 @@ from finsler.errors import InputError, check_count
 from finsler.geometry.randers import drift_vector
 from finsler.solvers.backends.memory import Backend, MemoryBackend, require_magnitude
 from finsler.solvers.majorize import EARLY, Run, Start, StopRule, majorize, run_in_turn, run_side_by_side
-from finsler.solvers.options import SolverOptions, check_swirl, checked
+from finsler.solvers.options import DEFAULTS, SolverOptions, check_swirl, checked
 from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem
 from finsler.solvers.search import Search
 from finsler.solvers.solution import Solution, solution_of
@@ -109,6 +109,45 @@ def smacof(
         n_passes=n_passes, status=ended.status, message=ended.message, geodesic=geodesic, swirl_choice=choice,
         seconds=time.perf_counter() - began, alpha_source=guess.source, **facts,
     )  # fmt: skip
+
+
+def refitted(
+    data: Dissimilarities, X: Array, omega: Array, *, fitted: bool, unclear: bool = False, tol: float = 1e-5
+) -> tuple[Array, Array, float]:
+    """Map and drift of least stress, from a map and a drift nearby: what resampled data change in them.
+
+    Parameters
+    ----------
+    data : Dissimilarities
+        From row to column.
+    X, omega : ndarray of shape (n, m) and (m,)
+        Map and drift to start from.
+    fitted : bool
+        Whether the drift is fitted.
+    unclear : bool
+        Whether the data hardly determine it.
+    tol : float
+        As in :class:`~finsler.estimators.mds.FinslerMDS`.
+
+    Returns
+    -------
+    X, omega : ndarray
+        Not turned upright.
+    stress : float
+        Of this map.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C: half a refit is none.
+    """
+    backend = MemoryBackend(data, 1)
+    problem = backend.problem(None if fitted else omega)
+    stop = StopRule(DEFAULTS["max_iter"], tol, exact=backend.total * (4 * np.finfo(float).eps) ** 2)
+    run = _minimize(problem, Start(X - X.mean(axis=0)), omega=omega, unclear=unclear, stop=stop)
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
+    return run.coordinates, run.omega, run.stress
 
 
 def _minimize_swirl(

@@ -335,10 +335,10 @@ def guess_alpha(evidence: Evidence, n_components: int) -> AlphaGuess:
         ):  # no pair known both ways tells of asymmetry, but the others still pull at the drift
             return AlphaGuess(ONE_WAY_ALPHA, "one_way")
         return AlphaGuess(0.0, "symmetric" if evidence.symmetric else "cyclic")
-    S, h, D = evidence.sample_S, evidence.sample_h, evidence.sample_D
+    gram, h, D = DoublyCentered(evidence.sample_S, 1), evidence.sample_h, evidence.sample_D
 
     def profile(alpha: float) -> float:
-        return raw_stress(closed_form(S, h, n_components, alpha, 1), D, drift=alpha, n_jobs=1)
+        return raw_stress(closed_form_of(gram, h, n_components, alpha), D, drift=alpha, n_jobs=1)
 
     grid = np.concatenate([[1e-4], np.linspace(0.02, 0.98, 13), [ALPHA_MAX]])
     with single_blas_thread():  # threads only get in the way of matrices this small
