@@ -18,7 +18,7 @@ TEST_EXAMPLES = opt.examples(
 )
 DIMS_EXAMPLES = opt.examples("finsler dims times.csv --max-dim 3 --out dims.png")
 CONFIDENCE_EXAMPLES = opt.examples(
-    "finsler embed times.csv --out map.npz && finsler confidence map.npz --out sure.png",
+    "finsler confidence map.npz --out sure.png",
     "finsler confidence map.npz --level 0.99 --json | jq .confidence.alpha_se",
 )
 ALIGN_EXAMPLES = opt.examples(
