@@ -65,6 +65,7 @@ def test_its_options_are_those_of_the_function(towns):
     own = inspect.signature(finsler.Embedding.widget).parameters
     theirs = inspect.signature(explorer_widget).parameters
     assert [*own.values()][1:] == [*theirs.values()][1:]
+    assert [*own][1:-1] == [*inspect.signature(explore).parameters][2:]  # all options of a page
     with pytest.raises(InputError, match="height must be at least 100, got 5"):
         towns.widget(height=5)
 
