@@ -262,9 +262,11 @@ def test_units_of_speed_and_length_are_converted(units, unit):
     found = embed_field(flow, speed=1.0)
     assert found.route("0, 1", "3, 1").length == pytest.approx(3000 / (1.5 * unit) / 3600)
     assert "Lengths are travel times in hours." in found.sentences()
+    assert found.unit == "hours"
     odd = plain(np.full((3, 4), 0.5), np.zeros((3, 4)), ("x", {}), ("y", {}), units="furlong per fortnight")
     found = embed_field(odd, speed=1.0)
     assert found.route("0, 1", "3, 1").length == pytest.approx(2.0)
+    assert found.unit == ""
     assert any("they were not converted" in sentence for sentence in found.sentences())
 
 
@@ -417,6 +419,7 @@ def test_from_a_file_to_the_route_there_and_back_on_the_command_line(file, tmp_p
     assert "too long in the median" in said
     routed = json.loads(done("route", out, "42N 12W", "42N 7W", "--json").stdout)
     map_ = Embedding.load(out)
+    assert map_.unit == "hours"
     again = embed_field(file, speed=2)
     np.testing.assert_allclose(map_.coordinates, again.coordinates, atol=1e-9)
     assert map_.route("42N 12W", "42N 7W").length == again.route("42N 12W", "42N 7W").length

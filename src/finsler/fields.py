@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 from finsler._arguments import check_arguments
@@ -89,7 +90,7 @@ def embed_field(
     graph = field_graph(field, speed=speed, sample=sample, coordinates=coordinates)
     if unreachable == "raise":
         require_one_sea(graph)
-    return embed_graph(
+    found = embed_graph(
         graph,
         unreachable=unreachable,
         n_components=n_components,
@@ -99,3 +100,4 @@ def embed_field(
         n_pivots=n_pivots,
         **options,
     )
+    return replace(found, unit=graph.provenance.columns.get("unit", ""))

@@ -132,7 +132,10 @@ def embed(
     output.check_places(targets, inputs.with_coordinates(about, table))
     result = inputs.find_map(table, options)
     result = result if other is None else result.align(other)
-    result = replace(result.with_attributes(inputs.on_map(about, table, result)), unit=unit or "")
+    result = replace(
+        result.with_attributes(inputs.on_map(about, table, result)),
+        unit=unit or result.provenance.columns.get("unit", ""),
+    )
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
     drawn: dict[str, Any] = {"color": color, "title": title, "arcs": arcs}
     output.write(targets, result, **drawn, quiet=quiet, keep_data=keep_data, worst=pairs)

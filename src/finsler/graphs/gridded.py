@@ -79,8 +79,9 @@ def field_graph(
     metric = RandersField(*zermelo_metric(vectors / boat))
     remarks = [*field.remarks, *said, *_about(field, sphere, speed, boat)]
     bias = lattice.detour(metric)
+    unit = {"unit": "hours"} if _in_hours(field, sphere) else {}
     facts = Provenance(
-        source=field.source, kind="field", columns={"u": field.names[2], "v": field.names[3]}, detour=bias.median,
+        source=field.source, kind="field", columns={"u": field.names[2], "v": field.names[3], **unit}, detour=bias.median,
         most_detour=bias.most, remarks=tuple(remarks),
     )  # fmt: skip
     own = ("lon", "lat") if field.degrees else ("x", "y")
@@ -177,8 +178,14 @@ def _cells(thin: GriddedField, sphere: bool, wraps: bool, unit: float) -> tuple[
 
 def _unit(field: GriddedField, sphere: bool) -> float:
     """What lengths are divided by beside the speed, so that times are in hours where the units are known."""
-    meters = 1.0 if sphere else field.meters
-    return 1.0 if field.pace is None or meters is None else HOUR * field.pace / meters
+    if not _in_hours(field, sphere):
+        return 1.0
+    return HOUR * (field.pace or 1.0) / (1.0 if sphere else field.meters or 1.0)
+
+
+def _in_hours(field: GriddedField, sphere: bool) -> bool:
+    """Whether the units of the field are known, so that travel times are in hours."""
+    return field.pace is not None and (sphere or field.meters is not None)
 
 
 def _boat(vectors: Array, speed: float | str, names: list[str], units: str) -> float:
