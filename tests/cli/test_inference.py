@@ -77,9 +77,11 @@ def test_dimensions(times, tmp_path):
 def test_how_sure_a_map_is(maps, tmp_path):
     pytest.importorskip("matplotlib")
     (path, _), (a, _) = maps
-    picture = tmp_path / "sure.png"
-    assert done("confidence", path, "--out", picture).stdout == f"{confidence(a)}\n"
+    picture, page = tmp_path / "sure.png", tmp_path / "sure.html"
+    assert done("confidence", path, "--out", picture, "--out", page).stdout == f"{confidence(a)}\n"
     assert picture.stat().st_size > 1000
+    assert '"confidence": {"level": 0.95' in page.read_text(encoding="utf-8")
+    assert "it exists already" in mistake("confidence", path, "--out", page)
     record = json.loads(done("confidence", path, "--level", 0.5, "--json").stdout)["confidence"]
     assert record["alpha_se"] == pytest.approx(confidence(a).alpha_se)
     assert record["ellipses"][3]["half_axes"] == pytest.approx(confidence(a, level=0.5).half_axes[3].tolist())

@@ -18,7 +18,7 @@ TEST_EXAMPLES = opt.examples(
 )
 DIMS_EXAMPLES = opt.examples("finsler dims times.csv --max-dim 3 --out dims.png")
 CONFIDENCE_EXAMPLES = opt.examples(
-    "finsler confidence map.npz --out sure.png",
+    "finsler confidence map.npz --out sure.png --out sure.html",
     "finsler confidence map.npz --level 0.99 --json | jq .confidence.alpha_se",
 )
 ALIGN_EXAMPLES = opt.examples(
@@ -27,6 +27,7 @@ ALIGN_EXAMPLES = opt.examples(
 )
 TESTS = "The test"
 _PICTURES = "Draw it: .png .svg .pdf. Repeatable."
+_SURE = "Draw it: .png .svg .pdf; or .html, the page to explore the map, with the ellipses. Repeatable."
 _ALIGNED = "Draw both maps: .png .svg .pdf; or write the second one, moved: .npz .csv. Repeatable."
 _COUNTS = "FILE holds whole numbers that were counted, from row to column: test those."
 _DRIFT = (
@@ -49,6 +50,7 @@ Drift = Annotated[str | None, opt.choice(TESTS, "auto|kept|free", _DRIFT, "auto"
 Pictures = Annotated[
     list[str] | None, opt.option(opt.OUTPUT, _PICTURES, False, "--out", "-o", metavar="PATH")
 ]
+Sure = Annotated[list[str] | None, opt.option(opt.OUTPUT, _SURE, False, "--out", "-o", metavar="PATH")]
 Aligned = Annotated[list[str] | None, opt.option(opt.OUTPUT, _ALIGNED, False, "--out", "-o", metavar="PATH")]
 Second = Annotated[
     str, typer.Argument(metavar="OTHER.npz", help="The map to lay over it.", show_default=False)
@@ -159,7 +161,7 @@ def choose_dims(
 def find_confidence(
     map_file: opt.MapFile,
     level: Level = 0.95,
-    out: Pictures = None,
+    out: Sure = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
@@ -172,10 +174,15 @@ def find_confidence(
     from finsler.embedding import Embedding
     from finsler.inference import confidence
 
-    targets = (
-        output.plan(out, force=force, inputs=[map_file], known=output.PICTURES, json=True) if out else []
-    )
-    _say({"confidence": confidence(Embedding.load(map_file), level=level)}, json, targets, quiet)
+    known = (*output.PICTURES, ".html")
+    targets = output.plan(out, force=force, inputs=[map_file], known=known, json=True) if out else []
+    embedding = Embedding.load(map_file)
+    found = confidence(embedding, level=level)
+    _say({"confidence": found}, json, [target for target in targets if target.suffix != ".html"], quiet)
+    for path in (target.path for target in targets if target.suffix == ".html" and target.path is not None):
+        embedding.explore(path, confidence=found)
+        if not quiet:
+            say(f"Written: {path}")
 
 
 def align_maps(
