@@ -47,8 +47,8 @@ def slow_distortion(X, omega, D, rows=None):
     return np.mean(squares), np.mean(relatives), len(squares)
 
 
-def slow_map(X, omega, arcs):
-    """Sort all other nodes, neighbors last among equals, and average the precision at each neighbor."""
+def slow_map(X, omega, arcs, D=None):
+    """Sort all other nodes, or those at a finite D, neighbors last among equals; average the precision at neighbors."""
     precisions = []
     for u in range(len(X)):
         neighbors = {j for i, j in arcs if i == u}
@@ -56,7 +56,9 @@ def slow_map(X, omega, arcs):
             continue
         # the rounding makes points that coincide tie, whatever the order of the sums
         order = sorted(
-            (round(slow_distance(X[u], X[v], omega), 12), v in neighbors) for v in range(len(X)) if v != u
+            (round(slow_distance(X[u], X[v], omega), 12), v in neighbors)
+            for v in range(len(X))
+            if v != u and (D is None or np.isfinite(D[u, v]))
         )
         hits, total = 0, 0.0
         for place, (_, is_neighbor) in enumerate(order, start=1):
@@ -72,10 +74,20 @@ def slow_map(X, omega, arcs):
 def test_scores_are_those_of_loops(seed, ties):
     X, omega, arcs = random_map(seed, ties=ties)
     found = digraph_scores(X, omega, arcs)
-    B, C, count = slow_distortion(X, omega, slow_hops(arcs, len(X)))
+    D = slow_hops(arcs, len(X))
+    B, C, count = slow_distortion(X, omega, D)
     assert found.n_pairs == count
     np.testing.assert_allclose([found.B, found.C], [B, C], rtol=1e-12)
     np.testing.assert_allclose(found.MAP, slow_map(X, omega, arcs), rtol=1e-12)
+    np.testing.assert_allclose(found.MAP_reachable, slow_map(X, omega, arcs, D), rtol=1e-12)
+
+
+def test_nodes_out_of_reach_count_among_all_only():
+    """Node 3 lies between 0 and its neighbor, and no path leads there."""
+    X = np.array([[0.0], [2.0], [3.0], [1.0]])
+    scores = digraph_scores(X, 0.0, np.array([[0, 1], [1, 2]]))
+    assert scores.MAP == (1 / 2 + 1 / 2) / 2  # from node 1, node 3 is as near as its neighbor
+    assert scores.MAP_reachable == 1.0
 
 
 def test_unknown_distances_do_not_count():
@@ -102,7 +114,10 @@ def test_ties_are_pessimistic():
 def test_map_of_any_small_graph(seed, ties):
     X, omega, arcs = random_map(seed, n=7, m=2, ties=ties)
     if len(arcs):
-        np.testing.assert_allclose(digraph_scores(X, omega, arcs).MAP, slow_map(X, omega, arcs), rtol=1e-12)
+        D = slow_hops(arcs, len(X))
+        found = digraph_scores(X, omega, arcs)
+        expected = slow_map(X, omega, arcs), slow_map(X, omega, arcs, D)
+        np.testing.assert_allclose((found.MAP, found.MAP_reachable), expected, rtol=1e-12)
 
 
 def test_direction_of_drift_and_arcs_matters():

@@ -171,3 +171,20 @@ def test_samples_lead_nearly_to_the_map_of_all_pairs(alpha):
     assert scores.B < 1.25 * whole.B
     assert scores.MAP > whole.MAP - 0.05
     assert fitted.result_.stress is None  # of all pairs, which nobody computed
+
+
+@quiet
+def test_without_ranking_all_reachable_pairs_are_a_list():
+    """The list gives the objective of the rows, and a fit takes it, with nothing to renew."""
+    graph = citations(60)
+    sources = sources_of(graph)
+    rows = RankedStress(hop_counts(graph, sources, 1), sources, 0.0, 0.1, dtype=torch.float64, n_jobs=1)
+    pairs = SampledRankedStress(graph, sources, 0.0, 0.1, n_pairs=graph.n_nodes, dtype=np.float64)
+    X = some_map(graph)
+    assert not pairs.renew(X, 0.4)
+    assert pairs._near.size == pairs._others.size == 0
+    expected, found = rows(X, 0.4), pairs(X, 0.4)
+    assert found.value == pytest.approx(expected.value, rel=1e-10)
+    np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-10)
+    fitted = DigraphEmbedding(3, ranking_weight=0, max_iter=60, random_state=0, verbose=False).fit(graph)
+    assert fitted.objective_ == pytest.approx(fitted.scores().B, rel=1e-10)

@@ -6,7 +6,8 @@ With D the distances in the graph (hops, for one without lengths), inf where the
 
 and MAP, the mean average precision of Nickel and Kiela (NeurIPS 2017): for each node with out-neighbors all other nodes
 are ranked by their distance *from* it; the average precision of its out-neighbors in that list is averaged over the
-nodes. Among equal distances neighbors come last, so a map of one point scores no better than it deserves.
+nodes. Among equal distances neighbors come last, so a map of one point scores no better than it deserves. Nodes that
+cannot be reached have no distance that a map should keep; ``MAP_reachable`` ranks those only that can be reached.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ class DigraphScores:
 
     B: float
     C: float
-    MAP: float
+    MAP: float  # neighbors ranked among all nodes
+    MAP_reachable: float  # neighbors ranked among the nodes that can be reached
     B_error: float
     C_error: float
     MAP_error: float
+    MAP_reachable_error: float
     n_sources: int  # nodes from which distances were computed
     n_pairs: int  # reachable ordered pairs among those looked at
 
@@ -66,8 +69,8 @@ def digraph_scores(
     Examples
     --------
     >>> scores = digraph_scores([[0.0], [-1.0], [-2.0]], 0.5, np.array([[0, 1], [1, 2]]))
-    >>> scores.B, scores.C, scores.MAP, scores.n_pairs
-    (0.3333333333333333, 0.5, 1.0, 3)
+    >>> scores.B, scores.C, scores.MAP, scores.MAP_reachable, scores.n_pairs
+    (0.3333333333333333, 0.5, 1.0, 1.0, 3)
     """
     check_arguments(digraph_scores, locals())
     points, height = _map(X, drift)
@@ -85,11 +88,11 @@ def digraph_scores(
         parts.append(_scores_of_sources(points, height, graph, few, hops, n_jobs))
         progress.update(f"{start + len(few)} of {len(sources)} sources")
     progress.close(f"{len(sources)} sources")
-    squared, relative, counted, precision = np.concatenate(parts, axis=1)
-    B, B_error = _ratio(squared, counted, population)
-    C, C_error = _ratio(relative, counted, population)
-    MAP, MAP_error = _ratio(precision, np.ones(len(sources)), population)
-    return DigraphScores(B, C, MAP, B_error, C_error, MAP_error, len(sources), int(counted.sum()))
+    squared, relative, counted, precision, reachable = np.concatenate(parts, axis=1)
+    ones = np.ones(len(sources))
+    sums = ((squared, counted), (relative, counted), (precision, ones), (reachable, ones))
+    scores, errors = zip(*(_ratio(above, below, population) for above, below in sums), strict=True)
+    return DigraphScores(*scores, *errors, len(sources), int(counted.sum()))
 
 
 def symmetric_floor(D: ArrayLike) -> float:
@@ -158,14 +161,15 @@ def _scores_of_sources(
     D: NDArray[Any],
     n_jobs: int | None,
 ) -> NDArray[Any]:
-    """For each source the sums of (d - D)^2 / D and |d - D| / D, the number of pairs, and the average precision."""
-    squared, relative, counted, precision = found = np.empty((4, len(sources)))
+    """For each source the sums of (d - D)^2 / D and |d - D| / D, the number of pairs, and both average precisions."""
+    squared, relative, counted, precision, reachable = found = np.empty((5, len(sources)))
 
     def task(_: int, start: int, stop: int) -> None:
         some = slice(start, stop)
         few = sources[some]
         kernels.distortions(points, height, few, D[some], squared[some], relative[some], counted[some])
-        kernels.average_precisions(points, height, graph.indptr, graph.indices, few, precision[some])
+        arcs = graph.indptr, graph.indices
+        kernels.average_precisions(points, height, *arcs, few, D[some], precision[some], reachable[some])
 
     map_blocks(task, np.linspace(0, len(sources), min(len(sources), 64) + 1).astype(int), n_jobs)
     return found

@@ -47,10 +47,22 @@ def distortions(X, height, sources, D, squared, relative, counted):
 
 
 @njit(**OPTIONS)
-def average_precisions(X, height, indptr, indices, sources, out):
-    """Average precision of the out-neighbors of each source among all nodes by distance, ties pessimistic.
+def _precision(arriving):
+    """Average precision of neighbors, sorted by distance, where ``arriving`` others come in at each of them."""
+    total = 0.0
+    before = 0  # others that are as near as this neighbor, or nearer
+    for a in range(arriving.size):
+        before += arriving[a]
+        total += (a + 1) / (a + 1 + before)
+    return total / arriving.size
 
-    Nothing is sorted but the neighbors: every other node is counted at the first neighbor that is not nearer.
+
+@njit(**OPTIONS)
+def average_precisions(X, height, indptr, indices, sources, D, among_all, among_reachable):
+    """Average precision of the out-neighbors of each source by distance, ties pessimistic.
+
+    They are ranked among all nodes, and among those that the source can reach: ``D[i, v]`` is finite. Nothing is sorted
+    but the neighbors: every other node is counted at the first neighbor that is not nearer.
     """
     n = X.shape[0]
     d = np.empty(n)
@@ -62,7 +74,7 @@ def average_precisions(X, height, indptr, indices, sources, out):
         d[neighbors] = np.inf
         d[source] = np.inf
         farthest = near[near.size - 1]
-        arriving = np.zeros(near.size, np.int64)
+        arriving = np.zeros((near.size, 2), np.int64)  # any nodes, and reachable ones
         for v in range(n):
             if d[v] <= farthest:
                 low, high = 0, near.size - 1  # the first neighbor at d[v] or farther is within low..high
@@ -72,13 +84,11 @@ def average_precisions(X, height, indptr, indices, sources, out):
                         low = middle + 1
                     else:
                         high = middle
-                arriving[low] += 1
-        total = 0.0
-        before = 0  # others that are as near as this neighbor, or nearer
-        for a in range(near.size):
-            before += arriving[a]
-            total += (a + 1) / (a + 1 + before)
-        out[i] = total / near.size
+                arriving[low, 0] += 1
+                if D[i, v] < np.inf:
+                    arriving[low, 1] += 1
+        among_all[i] = _precision(arriving[:, 0])
+        among_reachable[i] = _precision(arriving[:, 1])
 
 
 @njit(**OPTIONS)

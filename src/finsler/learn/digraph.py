@@ -157,10 +157,19 @@ class DigraphEmbedding(BaseEstimator):
         objective: RankedStress | SampledRankedStress
         if n_pairs == "all":
             counts = hop_counts(graph, sources, self.n_jobs)
+        if counts is not None and (self.ranking_weight > 0 or self.device != "cpu"):
             objective = RankedStress(counts, sources, *weights, device=self.device, n_jobs=self.n_jobs)
-        else:
+        else:  # without ranking only pairs that can be reached matter: a list of all of them is shorter than rows
+            every = counts is not None
             objective = SampledRankedStress(
-                graph, sources, *weights, n_pairs=n_pairs, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose
+                graph,
+                sources,
+                *weights,
+                n_pairs=graph.n_nodes if every else n_pairs,
+                dtype=np.float64 if every else np.float32,
+                seed=seed,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
             )
         found = fit_digraph(
             objective,

@@ -9,6 +9,8 @@ Of `finsler.learn.digraph_objective` all sums over arcs are kept whole; two are 
   iterations because the map moves. A few random nodes stand for all that are not in the list.
 
 Between two renewals this is an ordinary function, and `finsler.learn.digraph_fit` minimizes it as it does with all pairs.
+Without ranking (a weight of 0) there are no negatives and nothing to renew. A list of pairs then serves small graphs as
+well, with as many `n_pairs` as there are nodes, which are all pairs that can be reached: one in a hundred of citations.
 """
 
 from __future__ import annotations
@@ -65,6 +67,8 @@ class SampledRankedStress:
         self._random = np.random.default_rng(seed)
         self._order_nodes(graph, sources)
         self._draw_pairs(n_pairs, verbose)
+        if ranking_weight == 0:
+            near = others = 0
         self._near = np.full((len(self.sources), min(near, self.n_nodes)), -1, dtype=np.int32)
         self._others = np.empty((len(self.sources), others), dtype=np.int32)
         self._draw_others()
@@ -138,7 +142,9 @@ class SampledRankedStress:
         return points
 
     def renew(self, X: torch.Tensor, alpha: float) -> bool:
-        """Look for the nearest negatives on the map as it is, and draw the others anew; True, as this changes it."""
+        """Look for the nearest negatives on the map as it is, and draw the others anew; tells whether that changes it."""
+        if self.ranking_weight == 0:
+            return False
         points, last = self._points(X), X.shape[1] - 1
         n_cells = int(CELLS * math.sqrt(self.n_nodes))
         centers = points[self._random.choice(self.n_nodes, n_cells, replace=False)]
