@@ -308,8 +308,8 @@ def table_markdown(results: Iterable[dict[str, Any]]) -> str:
     lines = [
         "# Table 1: embeddings of digraphs",
         "",
-        "B / MAP among all / MAP among reachable nodes (C); lower / higher / higher (lower) is better. In brackets the",
-        "paper's distortion / MAP.",
+        "B / MAP among all / MAP among reachable nodes (C); lower / higher / higher (lower) is better. Cells without the",
+        "third number are of an earlier run. In brackets the paper's distortion / MAP.",
         "",
         "| graph | m | lambda, tau | starts | Euclidean | paper's | Finsler | paper's | alpha | floor |",
         "|---|---|---|---|---|---|---|---|---|---|",
@@ -332,9 +332,12 @@ def _met(rows: dict[tuple[Any, ...], dict[str, dict[str, Any]]]) -> list[str]:
             if order[2] == weight and "finsler" in pair
         ]
         for key, words in (("MAP", "all"), ("MAP_reachable", "reachable")):
-            met = [_place(result["cell"]) for result in found if _reaches(result, key)]
+            known = [result for result in found if key in result["scores"]]
+            if not known:
+                continue
+            met = [_place(result["cell"]) for result in known if _reaches(result, key)]
             which = f": {', '.join(met)}" if met else ""
-            lines.append(f"* lambda {weight:g}, MAP among {words} nodes: {len(met)} of {len(found)}{which}")
+            lines.append(f"* lambda {weight:g}, MAP among {words} nodes: {len(met)} of {len(known)}{which}")
     return lines
 
 
@@ -376,6 +379,7 @@ def _scores(scores: dict[str, Any]) -> str:
     numbers = [
         f"{scores[key]:.3f} ± {scores[f'{key}_error']:.3f}" if sampled else f"{scores[key]:.4f}"
         for key in ("B", "MAP", "MAP_reachable")
+        if key in scores  # cells of earlier runs have the MAP among all nodes only
     ]
     return f"{' / '.join(numbers)} ({scores['C']:.3f})"
 
