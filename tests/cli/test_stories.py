@@ -137,3 +137,39 @@ def test_points_in_a_current_become_a_route_there_and_back(tmp_path):
     assert max(middle["there"]) == 0  # down the middle
     assert max(middle["back"]) == 2  # along the bank
     assert length["back"] > 1.5 * length["there"]
+
+
+def test_netcdf_becomes_a_route_there_and_back(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    lat, lon = np.linspace(30, 40, 11), np.linspace(-60, -40, 21)
+    speed = np.repeat(1.2 * np.exp(-(((lat - 35) / 1.5) ** 2))[:, None], 21, axis=1)  # a jet to the east
+    speed[:2, 9:12] = np.nan  # land
+    axes = ("time", "latitude", "longitude")
+    names = {"uo": "eastward_sea_water_velocity", "vo": "northward_sea_water_velocity"}
+    values = {"uo": speed[None], "vo": 0 * speed[None]}
+    fields = {v: (axes, values[v], {"standard_name": names[v], "units": "m s-1"}) for v in values}
+    where = {
+        "time": [np.datetime64("2020-01-01", "ns")],
+        "latitude": ("latitude", lat, {"standard_name": "latitude", "units": "degrees_north"}),
+        "longitude": ("longitude", lon, {"standard_name": "longitude", "units": "degrees_east"}),
+    }
+    xarray.Dataset(fields, coords=where).to_netcdf(tmp_path / "currents.nc")
+    done("embed", tmp_path / "currents.nc", "--speed", "2", "--dim", "2", "--out", tmp_path / "sea.npz")
+    outs = (
+        "--out",
+        tmp_path / "route.png",
+        "--out",
+        tmp_path / "route.csv",
+        "--out",
+        tmp_path / "route.geojson",
+    )
+    done("route", tmp_path / "sea.npz", "35N 58W", "35N 42W", *outs)
+    rows = list(csv.DictReader((tmp_path / "route.csv").read_text().splitlines()))
+    off = {way: max(abs(float(r["lat"]) - 35) for r in rows if r["way"] == way) for way in ("there", "back")}
+    hours = {way: max(float(r["length"]) for r in rows if r["way"] == way) for way in off}
+    assert off["there"] == 0  # with the jet
+    assert off["back"] >= 2  # round it
+    assert hours["back"] > 1.5 * hours["there"]
+    there, back = json.loads((tmp_path / "route.geojson").read_text())["features"]
+    assert there["geometry"]["coordinates"][0] == [-58, 35]
+    assert back["geometry"]["coordinates"][-1] == [-58, 35]
