@@ -136,13 +136,13 @@ def run_cell(
         (np.ones(len(split.observed), dtype=bool), tuple(split.observed.T)),
         shape=(split.n_nodes, split.n_nodes),
     )
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), time.process_time()
     model = LinkPredictor(random_state=cell.split, n_jobs=n_jobs, device=device, verbose=verbose, **options)
     model.fit(as_digraph(arcs), features=features, validation=split.validation)
     if model.status_ == "interrupted":
         raise KeyboardInterrupt
     scores = model.scores(split.test)
-    seconds = time.perf_counter() - began
+    seconds, processor = time.perf_counter() - began, time.process_time() - worked
     result = {
         "cell": asdict(cell),
         "options": options,
@@ -150,8 +150,12 @@ def run_cell(
         "validation": model.scores(split.validation),
         "candidates": model.validation_scores_,
         "encoder": model.encoder_,
+        "members": model.members_,
+        "correction": model.scores_["correction"],
+        "calibration": model.scores_["calibration"],
         "alpha": model.alpha_,
         "seconds": round(seconds, 1),
+        "processor_seconds": round(processor, 1),
         "peak_memory_mb": peak_memory(),
         "baselines": run_baselines(split, features=features, random_state=cell.split, n_jobs=n_jobs),
         "graph": {

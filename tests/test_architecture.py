@@ -130,6 +130,6 @@ def test_links_to_be_predicted():
     once = (
         "graphs.digraph.as_digraph", "graphs.digraph._arcs_of", "graphs.digraph.assemble",
         "graphs.digraph.check_matrix", "graphs.arc_set.simple_arcs", "data.labels.LabelIndex.__init__",
-        "learn.tasks.split_arcs", "learn.fitting.Fitter.run", "learn.fitting.cross_fit",
+        "learn.tasks.split_arcs", "learn.fitting.Fitter.run", "learn.inputs.cross_fit",
     )  # fmt: skip
     follow("Links to be predicted", predict, once)

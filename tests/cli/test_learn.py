@@ -40,7 +40,14 @@ def table(text):
 def test_learning_says_what_it_learned_and_writes_model_and_map(papers):
     folder, result = papers
     assert "Learned 60 nodes" in result.stderr
-    assert "validation" in result.stderr
+    for words in (
+        "Existence of held-out links",
+        "Direction of held-out links",
+        "springrank",
+        "closed form",
+        "log loss",
+    ):
+        assert words in result.stderr
     coordinates = table((folder / "map.csv").read_text())
     assert len(coordinates) == 60
     assert {row["label"] for row in coordinates} == {f"p{i}" for i in range(60)}
@@ -81,6 +88,21 @@ def test_json(papers):
     record = json.loads(result.stdout)
     assert record["nodes"] == 60
     assert record["validation"]
+    assert {"direction", "existence_mixed", "baselines", "calibration"} <= set(record["scores"])
+
+
+def test_a_score_without_learning_that_is_better_is_warned_of():
+    from finsler.cli.learn import score_lines
+
+    known = {"population": "pairs", "missing_share": 0.1, "missing_arcs": 9.0}
+    told = {"calibration": known, "existence_mixed": 90.0, "direction": 80.0}
+    told["baselines"] = {"springrank": {"existence_mixed": 70.0, "direction": 80.2}}
+    lines = score_lines(told)
+    assert lines[0] == "Existence of held-out links (50 is chance): 90.0; without learning: springrank 70.0."
+    assert lines[2:] == ["Warning: for direction, springrank alone is better (80.2)."]
+    told["direction"] = 80.2
+    assert len(score_lines(told)) == 2
+    assert "could be held out" in score_lines({"calibration": known})[0]
 
 
 def test_mistakes_are_told_in_a_line(papers, tmp_path):

@@ -35,7 +35,7 @@ ALL_PAIRS = np.array([(i, j) for i in range(20) for j in range(20) if i != j])
 @pytest.mark.parametrize("along", ["any", "path"])
 @pytest.mark.parametrize("adamic_adar", [False, True])
 def test_neighbors_are_counted_as_by_loops(along, adamic_adar, monkeypatch):
-    monkeypatch.setattr(baselines, "PAIRS_AT_A_TIME", 7)
+    monkeypatch.setattr(neighbors, "PAIRS_AT_A_TIME", 7)
     rng = np.random.default_rng(0)
     arcs = np.argwhere(rng.random((20, 20)) < 0.15)
     arcs = arcs[arcs[:, 0] != arcs[:, 1]]

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn.fitting import Problem, align, cross_fit, node_inputs  # noqa: E402
+from finsler.learn.inputs import Problem, align, cross_fit, node_inputs  # noqa: E402
 from finsler.learn.options import LinkOptions  # noqa: E402
 
 
@@ -19,7 +19,7 @@ def test_folds_keep_reciprocal_arcs_together_and_are_even():
     arcs, n = random_arcs()
     both = np.unique(np.concatenate([arcs, arcs[::3, ::-1]]), axis=0)
     options = LinkOptions(folds=5, ppr_rank=4)
-    found = cross_fit(Problem(both, both, n), options, np.random.default_rng(0), n_jobs=1)
+    found = cross_fit(Problem(both, both, n), options, np.random.default_rng(0))
     folds = [{frozenset(arc) for arc in lesson.arcs.tolist()} for lesson in found.lessons]
     assert sum(len(lesson.arcs) for lesson in found.lessons) == len(both)
     assert sum(map(len, folds)) == len(set().union(*folds)) == len(arcs)  # no pair is in two folds
@@ -42,7 +42,7 @@ def test_cross_fitting_computes_inputs_without_the_fold():
     found = cross_fit(Problem(arcs, arcs, n, features), options, np.random.default_rng(0))
     assert sorted(p for lesson in found.lessons for p in lesson.arcs.tolist()) == arcs.tolist()
     assert found.inputs.shape == (n, 3 + 4 + 2 * 5)
-    columns, *_ = node_inputs(arcs, n, features, rank=4, hops=1, ridge=1.0, n_jobs=1)
+    columns, *_ = node_inputs(arcs, n, features, Problem(arcs, arcs, n).sketch, rank=4, hops=1)
     for lesson in found.lessons:
         rest = np.array([p for p in arcs.tolist() if p not in lesson.arcs.tolist()])
         degrees = np.log1p(np.bincount(rest[:, 0], minlength=n))  # column 1 counts the other arcs only
@@ -55,14 +55,18 @@ def test_inputs_of_a_fold_do_not_depend_on_its_arcs():
     """Leak proof: change the arcs of one fold, keep the rest, and the inputs from which they are learned stay."""
     arcs, n = random_arcs()
     hidden, rest = arcs[:10], arcs[10:]
-    options = {"rank": 4, "hops": 1, "ridge": 1.0, "n_jobs": 1}
+    problem = Problem(arcs, arcs, n)
     features = np.random.default_rng(0).normal(size=(n, 5))
-    once = node_inputs(rest, n, features, **options)
+
+    def computed_from(some):
+        return node_inputs(some, n, features, problem.sketch_of(some), rank=4, hops=1)
+
+    once = computed_from(rest)
     fold = np.where(np.arange(len(arcs)) < 10, 0, 1)
-    again = node_inputs(np.concatenate([hidden[:, ::-1], rest])[fold == 1], n, features, **options)
+    again = computed_from(np.concatenate([hidden[:, ::-1], rest])[fold == 1])
     assert len(once) == 4  # columns, factors, features and their average
     assert all(np.array_equal(one, other) for one, other in zip(once, again, strict=True))
-    leaked = node_inputs(arcs, n, features, **options)
+    leaked = computed_from(arcs)
     assert not np.allclose(once[0], leaked[0])  # the test can fail
 
 

@@ -16,7 +16,7 @@ from finsler.solvers.drift import upright
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn import LinkOptions, LinkTasks, PairTask, fitting, links, split_links, tasks, training  # noqa: E402
+from finsler.learn import LinkOptions, LinkTasks, PairTask, inputs, links, split_links, tasks, training  # noqa: E402
 from finsler.learn import features as features_of_nodes  # noqa: E402
 from finsler.learn.links import LinkPredictor  # noqa: E402
 
@@ -55,15 +55,15 @@ def test_learns_fields_and_direction():
     assert scores["direction"] > 85
     assert scores["existence_mixed"] > 80
     assert set(model.validation_scores_) >= {"features", "structure", "direct"}
-    assert model.encoder_ in model.validation_scores_
 
 
 def test_useless_features_do_not_hurt_because_they_are_compared():
     arcs, _ = papers()
     noise = np.random.default_rng(0).normal(size=(120, 30))
     model = LinkPredictor(**ENCODED).fit(as_matrix(arcs, 120), features=noise)
-    kinds = {k: v for k, v in model.validation_scores_.items() if "ensemble" not in k}
-    assert model.encoder_ == max(kinds, key=kinds.get)
+    kinds = {k: v for k, v in model.validation_scores_.items() if k in ("features", "structure", "direct")}
+    assert len(kinds) == 3
+    assert model.encoder_ in (max(kinds, key=kinds.get), "closed_form")
 
 
 def test_labels_are_kept_everywhere():
@@ -78,9 +78,9 @@ def test_labels_are_kept_everywhere():
     assert ((probability > 0) & (probability < 1)).all()
     np.testing.assert_allclose(probability.sum(axis=1), 1)
     logits = model.decision_function(pairs)
-    np.testing.assert_allclose(probability[:, 1], 1 / (1 + np.exp(-logits)))
+    assert (logits[0] > logits[1]) == (probability[0, 1] > probability[1, 1])
     assert model.classes_.tolist() == [False, True]
-    assert model.predict(pairs).tolist() == (logits > 0).tolist()
+    assert model.predict(pairs).tolist() == (probability[:, 1] > 0.5).tolist()
     forward = model.predict_direction([("p100", "p3"), ("p3", "p100")])
     assert forward.sum() == pytest.approx(1)
     assert forward[0] > 0.5
@@ -105,13 +105,14 @@ def test_rank_is_sorted_and_leaves_out_known_arcs():
         model.rank(100, k=0)
 
 
-def test_probabilities_follow_from_the_map():
-    """With the paper's decoder and one member, the Embedding's distances give the probabilities."""
+def test_scores_follow_from_the_map():
+    """With the paper's decoder and one member, the Embedding's distances give the raw scores."""
     model, _ = quick(alpha=0.4, options=LinkOptions(node_radii=False, radius=3.0, temperature=2.0))
     assert model.alpha_ == pytest.approx(0.4, abs=1e-6)
     assert model.omega_.tolist() == [*[0] * 7, model.alpha_]
-    p, d = model.predict_proba([(7, 3)])[0, 1], model.result_.distance(7, 3)
-    assert p == pytest.approx(1 / (1 + np.exp((d**2 - 3.0) / 2.0)), rel=1e-5)
+    score, d = model.decision_function([(7, 3)])[0], model.result_.distance(7, 3)
+    assert score == pytest.approx((3.0 - d**2) / 2.0, rel=1e-5)
+    assert model.members_ == ["direct"]
 
 
 def test_saved_model_is_the_same(tmp_path):
@@ -126,6 +127,9 @@ def test_saved_model_is_the_same(tmp_path):
     assert again.get_params() == model.get_params()
     assert again.score(pairs, [True, False]) == model.score(pairs, [True, False])
     assert again.history_ == model.history_
+    assert again.scores_ == model.scores_
+    assert again.members_ == model.members_
+    assert np.array_equal(model.decision_function(pairs), again.decision_function(pairs))
     assert np.array_equal(again.result_.coordinates, model.result_.coordinates)
     assert np.array_equal(model.predict_proba(pairs), pickle.loads(pickle.dumps(model)).predict_proba(pairs))
     (tmp_path / "bad.npz").write_bytes(b"x")
@@ -184,7 +188,7 @@ def test_score_is_the_area_under_the_roc_curve_of_existence():
     model = LinkPredictor(**FAST, encoder="direct").fit(as_matrix(split.observed, 120))
     task = split.test.existence_mixed
     found = model.score(task.pairs, task.labels)
-    assert found == pytest.approx(roc_auc_score(task.labels, model.predict_proba(task.pairs)[:, 1]))
+    assert found == pytest.approx(roc_auc_score(task.labels, model.decision_function(task.pairs)))
     assert (
         found == model.score(split.test) == pytest.approx(model.scores(split.test)["existence_mixed"] / 100)
     )
@@ -231,7 +235,7 @@ def test_nothing_is_checked_or_converted_twice(monkeypatch):
         for name in ("check_arcs", "simple_arcs"):
             if hasattr(module, name):
                 count(module, name)
-    count(fitting, "choose_ridge")
+    count(inputs, "choose_ridge")
     model = LinkPredictor(**ENCODED).fit(as_matrix(arcs, 120), features=words)
     model.predict_proba(arcs[:5])
     assert set(model.validation_scores_) >= {"features", "structure", "direct"}
@@ -332,7 +336,7 @@ def test_held_out_pairs_reach_neither_training_nor_inputs(monkeypatch):
     split = split_links(arcs, n_nodes=120)
     held_out = {tuple(p) for pairs in (split.test_pairs, split.validation_pairs) for p in pairs.tolist()}
     positives, sources = [], []
-    draw, inputs, heights = training.draw_batches, fitting.node_inputs, fitting.spring_heights
+    draw, compute, sketch = training.draw_batches, inputs.node_inputs, inputs.Problem.sketch_of
 
     def spy_draw(lessons, *args):
         sources.extend(lesson.arcs for lesson in lessons)
@@ -342,15 +346,15 @@ def test_held_out_pairs_reach_neither_training_nor_inputs(monkeypatch):
 
     def spy_inputs(arcs, *args, **options):
         sources.append(arcs)
-        return inputs(arcs, *args, **options)
+        return compute(arcs, *args, **options)
 
-    def spy_heights(arcs, *args, **options):
+    def spy_sketch(problem, arcs):
         sources.append(arcs)
-        return heights(arcs, *args, **options)
+        return sketch(problem, arcs)
 
     monkeypatch.setattr(training, "draw_batches", spy_draw)
-    monkeypatch.setattr(fitting, "node_inputs", spy_inputs)
-    monkeypatch.setattr(fitting, "spring_heights", spy_heights)
+    monkeypatch.setattr(inputs, "node_inputs", spy_inputs)
+    monkeypatch.setattr(inputs.Problem, "sketch_of", spy_sketch)
     model = LinkPredictor(**ENCODED)
     model.fit(as_matrix(split.observed, 120), features=words, validation=split.validation)
     assert len(model.validation_scores_) >= 3  # all kinds of model took part
@@ -379,6 +383,64 @@ def test_what_is_learned_does_not_depend_on_the_test_pairs():
     again = LinkPredictor(**ENCODED)
     again.fit(as_matrix(split.observed, 120), features=words, validation=split.validation)
     assert np.array_equal(fits[0].embedding_, again.embedding_)
+
+
+def test_maps_are_the_same_bit_for_bit_whatever_is_asked_in_the_test_and_after_training():
+    """Vectors depend on the observed arcs and, by the choice of an epoch, on validation; a single epoch leaves no choice."""
+    arcs, words = papers()
+    split = split_links(arcs, n_nodes=120)
+    other = split_links(arcs, n_nodes=120, random_state=1)
+    fits = []
+    for tasks_asked in (split.validation, other.validation):
+        model = LinkPredictor(**{**ENCODED, "epochs": 1}, encoder="features")
+        fits.append(model.fit(as_matrix(split.observed, 120), features=words, validation=tasks_asked))
+    assert np.array_equal(fits[0].embedding_, fits[1].embedding_)
+    assert np.array_equal(fits[0].decision_function(arcs), fits[1].decision_function(arcs))
+
+
+def test_it_is_not_below_the_closed_form_that_it_starts_from():
+    arcs, words = papers(200)
+    split = split_links(arcs, n_nodes=200)
+    graph = as_matrix(split.observed, 200)
+    model = LinkPredictor(**{**ENCODED, "epochs": 2}).fit(graph, features=words, validation=split.validation)
+    found = model.scores_
+    mean = np.mean([found[task] for task in ("direction", "existence_mixed", "existence_random")])
+    closed = [name for name in model.validation_scores_ if name.startswith("closed_form")]
+    assert len(closed) == 2
+    # A correction by neighbors is judged by cross-validation, so that here it can only be better.
+    assert mean >= max(model.validation_scores_[name] for name in closed) - 1e-9
+    assert {"structure", "direct", "features"} < set(model.validation_scores_)
+    assert set(found["baselines"]) >= {"springrank", "degree_product", "adamic_adar", *closed}
+    alone = LinkPredictor(**ENCODED, encoder="closed_form").fit(graph, validation=split.validation)
+    assert alone.encoder_ == "closed_form"
+    assert alone.members_ == ["closed_form"]
+    assert not alone.history_
+
+
+def test_dense_graphs_compare_structure_and_direct_coordinates():
+    rng = np.random.default_rng(0)
+    dense = np.argwhere(np.triu(rng.random((60, 60)) < 0.6, 1))
+    model = LinkPredictor(**{**ENCODED, "epochs": 2}).fit(as_matrix(dense, 60))
+    assert {"structure", "direct", "closed_form"} <= set(model.validation_scores_)
+
+
+def test_the_reverse_arc_is_told_from_a_random_pair_where_it_says_something():
+    rng = np.random.default_rng(0)
+    n = 200
+    pairs = np.argwhere(np.triu(rng.random((n, n)) < 0.05, 1))
+    both = rng.random(len(pairs)) < 0.9
+    arcs = np.concatenate([pairs, pairs[both][:, ::-1]])
+    aside = rng.random(len(arcs)) < 0.1
+    model = LinkPredictor(**{**ENCODED, "epochs": 2}).fit(as_matrix(arcs[~aside], n))
+    seen = arc_set.ArcSet(arcs[~aside], n)
+    alone = arcs[aside][seen.contains(arcs[aside][:, ::-1])]
+    assert model.scores_["correction"]["weights"]["reverse_arc"] > 0
+    free = rng.integers(0, n, size=(2000, 2))
+    free = free[(free[:, 0] != free[:, 1]) & ~arc_set.ArcSet(arcs, n).contains(free)]
+    free = free[~seen.contains(free[:, ::-1])]
+    asked = np.concatenate([alone, free])
+    assert model.score(asked, np.arange(len(asked)) < len(alone)) > 0.9
+    assert model.predict_proba(alone)[:, 1].mean() > 5 * model.predict_proba(free)[:, 1].mean()
 
 
 def test_internal_validation_pairs_are_not_trained_on(monkeypatch):
@@ -531,6 +593,9 @@ def test_a_path_can_be_learned_without_validation():
         ({"alpha": 1.0}, "alpha"),
         ({"alpha": "strong"}, "alpha"),
         ({"validation_fraction": 1.5}, "validation_fraction"),
+        ({"missing_share": 0.0}, "missing_share"),
+        ({"missing_share": 1.0}, "missing_share"),
+        ({"missing_share": float("nan")}, "missing_share"),
         ({"options": {"dropout": 0.1}}, "options"),
     ],
 )

@@ -1,5 +1,7 @@
 """Distance, decoder and encoders in PyTorch: against numpy and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,13 +9,14 @@ from helpers import slow_distance
 
 torch = pytest.importorskip("torch")
 
+from finsler.learn.blend import LinkScore  # noqa: E402
 from finsler.learn.model import (  # noqa: E402
     DirectCoordinates,
+    Dropout,
     FeatureEncoder,
     FermiDirac,
     FittedModel,
     LinkModel,
-    mean_logits,
     randers_distance,
 )
 
@@ -110,6 +113,23 @@ def test_dropout_is_on_only_in_training():
     assert torch.equal(encoder(inputs).points, encoder(inputs).points)
 
 
+def test_dropout_keeps_the_mean_and_drops_its_share():
+    torch.manual_seed(0)
+    dropped = Dropout(0.25)(torch.ones(301, 101))
+    assert dropped.unique().tolist() == [0.0, pytest.approx(4 / 3)]
+    assert float((dropped == 0).float().mean()) == pytest.approx(0.25, abs=0.01)
+    assert float(dropped.mean()) == pytest.approx(1, abs=0.01)
+    assert torch.isfinite(Dropout(0.9999)(torch.ones(50))).all()
+
+
+def test_a_decoder_starts_where_it_is_told_and_keeps_what_is_fixed():
+    decoder = FermiDirac(None, None, 0.7)
+    decoder.start_at(0.9, 2.5, 0.3)
+    assert float(decoder.alpha().detach()) == pytest.approx(0.9)
+    assert float(decoder.log_radius.exp().detach()) == pytest.approx(2.5)
+    assert float(decoder.log_temperature.exp().detach()) == pytest.approx(0.7)
+
+
 def test_fitted_model_gives_the_logits_of_torch():
     torch.manual_seed(1)
     model = LinkModel(DirectCoordinates(np.arange(9.0), 3), FermiDirac(0.4, 3.0, 0.7))
@@ -119,7 +139,11 @@ def test_fitted_model_gives_the_logits_of_torch():
     fitted = FittedModel.of(model, model.encoder(None))
     assert np.allclose(fitted.logits(pairs), expected, atol=1e-4)
     assert np.allclose(fitted.points.mean(axis=0), 0)
-    assert np.allclose(mean_logits([fitted, fitted], pairs), fitted.logits(pairs))
+    assert np.allclose(LinkScore.mean([fitted, fitted])(pairs), fitted.logits(pairs))
+    step = fitted.points[pairs[:, 1]] - fitted.points[pairs[:, 0]]
+    distance = np.linalg.norm(step, axis=1) + fitted.alpha * step[:, -1]
+    reach = fitted.radius + fitted.radii[pairs[:, 0], 0] + fitted.radii[pairs[:, 1], 1]
+    assert np.allclose(replace(fitted, power=1).logits(pairs), (reach - distance) / fitted.temperature)
 
 
 def test_a_drift_that_was_learned_to_point_down_is_turned_up():

@@ -9,9 +9,9 @@ from finsler.learn.options import LinkOptions, candidates, schedule
 
 
 def test_options_are_plain_values():
-    options = LinkOptions(folds=3, radius=2.0)
+    options = LinkOptions(folds=4, radius=2.0)
     assert LinkOptions(**json.loads(json.dumps(asdict(options)))) == options
-    assert replace(options, folds=6, radius=None) == LinkOptions()
+    assert replace(options, folds=3, radius=None) == LinkOptions()
     with pytest.raises(FrozenInstanceError):
         options.folds = 4
 
@@ -44,11 +44,11 @@ def test_a_schedule_takes_what_it_is_told():
 
 
 def test_candidates_follow_the_stated_rules():
-    assert candidates("auto", 5_242, 11_000, False) == ["structure", "direct"]
-    assert candidates("auto", 5_201, 160_000, False) == ["direct"]  # dense
-    assert candidates("auto", 169_343, 930_000, False) == ["direct"]  # large
-    assert candidates("auto", 169_343, 930_000, True)[0] == "features"
+    assert candidates("auto", 5_242, False) == ["structure", "direct"]
+    assert candidates("auto", 169_343, False) == ["direct"]  # large
+    assert candidates("auto", 169_343, True) == ["features", "structure", "direct"]
+    assert candidates("closed_form", 5_242, True) == ["closed_form"]
     with pytest.raises(ValueError, match="fit got no features"):
-        candidates("features", 10, 10, False)
+        candidates("features", 10, False)
     with pytest.raises(ValueError, match="encoder must be 'auto'"):
-        candidates("gnn", 10, 10, False)
+        candidates("gnn", 10, False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from math import isfinite, nan
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from finsler.cli.output import say
 from finsler.errors import InputError
 
 MODEL = "The model"
+TASKS = {"existence_mixed": "Existence", "direction": "Direction"}
 LEARN_EXAMPLES = opt.examples(
     "finsler learn citations.csv --out model.npz --out map.html",
     "finsler learn citations.csv --features words.npz --checkpoint state --out model.npz",
@@ -36,6 +38,10 @@ Size = Annotated[
     opt.number(MODEL, "Dimension, the height included.", "64", "--n-components", "--dim", min=2),
 ]
 Epochs = Annotated[int | None, opt.number(MODEL, "Passes over the arcs.", "by the number of arcs")]
+MissingShare = Annotated[
+    float | None,
+    opt.option(MODEL, "Share of its arcs that the graph is assumed to lack.", "0.1", metavar="SHARE"),
+]
 Checkpoint = Annotated[str | None, opt.option(MODEL, _CHECKPOINT, metavar="FOLDER")]
 Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL.npz", help="Of finsler learn.", show_default=False)]
@@ -57,6 +63,7 @@ def learn(
     features: Features = None,
     n_components: Size = None,
     epochs: Epochs = None,
+    missing_share: MissingShare = None,
     random_state: opt.RandomState = 0,
     time_limit: opt.TimeLimit = None,
     checkpoint: Checkpoint = None,
@@ -69,7 +76,8 @@ def learn(
 ) -> None:
     """Learn a digraph, to predict which links are missing from it and which way they run.
 
-    Some links are held out for validation and the scores on them printed: areas under ROC curves, 50 is chance.
+    Some links are held out for validation and the scores on them printed, beside those of scores without learning: areas
+    under ROC curves, 50 is chance.
 
     Ctrl-C ends the training and still writes the best model so far.
     """
@@ -83,13 +91,13 @@ def learn(
     values = None
     if features is not None:
         values = read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
-    names = ("n_components", "epochs", "random_state", "time_limit", "checkpoint")
+    names = ("n_components", "epochs", "missing_share", "random_state", "time_limit", "checkpoint")
     model = LinkPredictor(**inputs.chosen(options, *names, *inputs.RUNNING)).fit(graph, features=values)
-    scores = model.validation_scores_
     if not quiet:
-        say(f"Learned {graph.n_nodes:,} nodes; inputs: {model.encoder_}; drift alpha {model.alpha_:.3f}.")
-        told = ", ".join(f"{name} {value:.1f}" for name, value in scores.items())
-        say(f"Mean score on links held out for validation (50 is chance): {told}.")
+        say(f"Learned {graph.n_nodes:,} nodes; map: {model.encoder_}; drift alpha {model.alpha_:.3f}.")
+        say(f"Scored by: {', '.join(name.replace('_', ' ') for name in model.members_)}.")
+        for line in score_lines(model.scores_):
+            say(line)
     for path in [path for path, suffix in targets if path is not None and suffix == ".npz"]:
         model.save(path)
         if not quiet:
@@ -101,10 +109,39 @@ def learn(
             "alpha": model.alpha_,
             "encoder": model.encoder_,
             "status": model.status_,
-            "validation": scores,
+            "members": model.members_,
+            "validation": model.validation_scores_,
+            "scores": model.scores_,
         }
         output.print_json({**about, **found, "outputs": [str(path) for path, _ in targets]})
     output.end_as(model.status_)
+
+
+def score_lines(scores: dict[str, Any]) -> list[str]:
+    """What a model reaches on held-out links, beside scores without learning; a warning where one of these is better."""
+    lines, better = [], []
+    baselines = scores.get("baselines", {})
+    for task, words in TASKS.items():
+        if not isfinite(scores.get(task, nan)):
+            continue
+        others = {name.replace("_", " "): found[task] for name, found in baselines.items()}
+        beside = ", ".join(f"{name} {value:.1f}" for name, value in others.items())
+        lines.append(
+            f"{words} of held-out links (50 is chance): {scores[task]:.1f}; without learning: {beside}."
+        )
+        best = max(others, key=lambda name: others[name], default="")
+        if best and others[best] > scores[task] + 0.05:  # beyond what is printed
+            better.append(f"Warning: for {words.lower()}, {best} alone is better ({others[best]:.1f}).")
+    if not lines:
+        lines.append("No links could be held out to tell existence and direction from chance.")
+    found = scores["calibration"]
+    if "log_loss" in found:
+        lines.append(
+            f"Probabilities are those of {found['population']}, if {100 * found['missing_share']:g} % of the arcs are "
+            f"missing ({found['missing_arcs']:,.0f}); log loss {found['log_loss']:.2g}, {found['log_loss_of_chance']:.2g} "
+            "with the same chance for all."
+        )
+    return lines + better
 
 
 def predict(
@@ -119,8 +156,9 @@ def predict(
 ) -> None:
     """Predict links: how likely an arc is, and which way it runs if there is one.
 
-    CSV with the columns from, to, probability (that there is an arc this way) and direction (the probability that,
-    if there is one arc between the two, it runs this way).
+    CSV with the columns from, to, probability (that there is an arc this way, of a pair that is not an observed arc, if
+    the graph lacks as many arcs as finsler learn was told) and direction (the probability that, if there is one arc
+    between the two, it runs this way).
     """
     from finsler.cli import output
     from finsler.data.labels import LabelIndex

@@ -28,6 +28,7 @@ from finsler.learn.features import (
     spring_heights,
     unit_rows,
 )
+from finsler.learn.neighbors import rarity, shared
 from finsler.learn.tasks import LinkSplit, score_links
 
 Array = NDArray[Any]
@@ -38,8 +39,6 @@ Logit = Callable[[np.ndarray], np.ndarray]
 CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD = 0.99, 0.25
 # Dimensions of its location, and numbers to which features are reduced.
 CLOSED_FORM_RANK, FEATURE_RANK = 32, 128
-# Pairs whose neighborhoods are compared at a time.
-PAIRS_AT_A_TIME = 8192
 
 
 def run_baselines(
@@ -109,8 +108,15 @@ def baseline_logits(
     known, n = check_arcs(arcs, n_nodes), n_nodes
     values = node_features(features, LabelIndex(None, n, "node"))
     heights = spring_heights(known, n, choose_ridge(known, n))
+    logits = trivial_logits(known, n, heights)
+    maps = closed_form_maps(known, n, values, heights, random_state=random_state, n_jobs=n_jobs)
+    return logits | {name: _minus_distance(X) for name, X in maps.items()}
+
+
+def trivial_logits(known: Integers, n: int, heights: Array) -> dict[str, Logit]:
+    """The scores of `baseline_logits` that are no maps, from checked arcs and the heights of SpringRank."""
     leaving, arriving = (np.log1p(np.bincount(known[:, k], minlength=n)) for k in (0, 1))
-    logits: dict[str, Logit] = {
+    return {
         "springrank": lambda pairs: heights[pairs[:, 0]] - heights[pairs[:, 1]],
         "degree_product": lambda pairs: leaving[pairs[:, 0]] + arriving[pairs[:, 1]],
         "common_neighbors": neighbor_logit(known, n),
@@ -118,8 +124,6 @@ def baseline_logits(
         "adamic_adar": neighbor_logit(known, n, adamic_adar=True),
         "adamic_adar_path": neighbor_logit(known, n, along="path", adamic_adar=True),
     }
-    maps = closed_form_maps(known, n, values, heights, random_state=random_state, n_jobs=n_jobs)
-    return logits | {name: _minus_distance(X) for name, X in maps.items()}
 
 
 def neighbor_logit(
@@ -131,21 +135,11 @@ def neighbor_logit(
     arcs i -> k -> j. With ``adamic_adar`` each k counts with ``1 / log(its number of neighbors)`` instead of 1.
     """
     both = adjacency(arcs, n, "both")
-    # Who lies between two nodes has two neighbors, or the same one twice: the logarithm of 1 is never wanted.
-    weight = 1 / np.log(np.maximum(both.sum(axis=1), 2)) if adamic_adar else np.ones(n)
     onward = both if along == "any" else adjacency(arcs, n, "out")
     arrive = both if along == "any" else adjacency(arcs, n, "in")
+    weight = rarity(arcs, n) if adamic_adar else np.ones(n)
     onward = sparse.csr_array(onward @ sparse.diags_array(weight))
-
-    def logit(pairs: np.ndarray) -> np.ndarray:
-        scores = np.empty(len(pairs))
-        for start in range(0, len(pairs), PAIRS_AT_A_TIME):
-            part = pairs[start : start + PAIRS_AT_A_TIME]
-            between = onward[part[:, 0]].multiply(arrive[part[:, 1]])
-            scores[start : start + len(part)] = between.sum(axis=1)
-        return scores
-
-    return logit
+    return lambda pairs: shared(onward, arrive, pairs)
 
 
 def closed_form_maps(
@@ -157,12 +151,19 @@ def closed_form_maps(
     them, spread over two hops, at equal weight. Height, the last axis: SpringRank, with standard deviation
     ``CLOSED_FORM_SPREAD``. Distances are meant with drift ``CLOSED_FORM_ALPHA``.
     """
-    height = heights * (CLOSED_FORM_SPREAD / max(heights.std(), 1e-9))  # all 0 where every pair is reciprocal
     _, factors = log_ppr_factors(arcs, n, CLOSED_FORM_RANK, random_state=random_state, n_jobs=n_jobs)
-    location = unit_rows(factors)
+    words = None if values is None else feature_factors(values, FEATURE_RANK, random_state=random_state)
+    return maps_of_factors(arcs, n, factors, words, heights)
+
+
+def maps_of_factors(
+    arcs: Integers, n: int, factors: Array, words: Array | None, heights: Array
+) -> dict[str, Array]:
+    """The maps of `closed_form_maps` from log-PPR factors and factors of the features that were computed before."""
+    height = heights * (CLOSED_FORM_SPREAD / max(heights.std(), 1e-9))  # all 0 where every pair is reciprocal
+    location = unit_rows(factors[:, :CLOSED_FORM_RANK])
     maps = {"closed_form": np.column_stack([location, height])}
-    if values is not None:
-        words = feature_factors(values, FEATURE_RANK, random_state=random_state)
+    if words is not None:
         average = neighbor_average(arcs, n)
         words = unit_rows(average @ (average @ words))
         parts = (part / np.sqrt(2) for part in (location, words))

@@ -30,8 +30,8 @@ from finsler.learn.tasks import roc_auc
 
 Array = NDArray[Any]
 
-# Multiplications that `log_ppr_factors` spends (seconds), and the landmarks that it takes at least.
-WALK_BUDGET, FEWEST_LANDMARKS = 6e9, 256
+# Multiplications that `log_ppr_factors` spends (seconds), and the landmarks that it takes at least and at most.
+WALK_BUDGET, FEWEST_LANDMARKS, MOST_LANDMARKS = 6e9, 256, 1024
 # Landmarks that walk together: their block of an array stays near the processor.
 BLOCK = 32
 RIDGES = (1.0, 0.1, 0.01, 1e-4)  # of SpringRank, to choose from
@@ -91,7 +91,7 @@ def log_ppr_factors(
     With landmarks L, only the rows ``M[L, :]`` and columns ``M[:, L]`` are computed, and ``M[L, L] = U S V'`` is extended
     to all nodes by Nyström's formula, ``source = M[:, L] V S^-1/2`` and ``target = M[L, :]' U S^-1/2``: memory grows with
     the nodes times the landmarks. If all nodes are landmarks this is the truncated singular value decomposition of M. By
-    default all are, or as many as a budget of work allows, and 256 at least.
+    default all are, or as many as a budget of work allows, 256 at least and 1,024 at most.
 
     To compare places, scale the rows to unit length with `unit_rows`: their length says mostly how central a node is.
     """
@@ -99,7 +99,8 @@ def log_ppr_factors(
     degree = np.maximum(graph.sum(axis=1), 1)  # a node without arcs stays where it is
     # Column l of a walk back along the arcs holds the probabilities of walks from l.
     walk = sparse.csr_array((sparse.diags_array(1 / degree) @ graph).T).astype(np.float32)
-    count = int(max(WALK_BUDGET / (max(graph.nnz, 1) * steps), FEWEST_LANDMARKS))
+    affordable = WALK_BUDGET / (max(graph.nnz, 1) * steps)
+    count = int(np.clip(affordable, FEWEST_LANDMARKS, MOST_LANDMARKS))
     count = min(n, count if n_landmarks is None else n_landmarks)
     landmarks = np.sort(as_generator(random_state).permutation(n)[:count])
     require_memory(12.0 * n * count, f"log-PPR from {count:,} landmarks", "Use a graph of fewer nodes.")

@@ -1,187 +1,67 @@
-"""Fit a graph: compute the inputs of encoders, train the candidates, choose one, and complete it to an ensemble.
+"""Fit a graph: train the candidates, compare them with the closed form, and take what does best on held-out pairs.
 
-Cross-fitting: learn to predict arcs from inputs that do not know them. The inputs (heights, factors, propagated features)
-are computed from arcs. An encoder that is trained on the arcs which its inputs were computed from learns to read them off,
-and is lost on arcs that are new. So the arcs are dealt into folds; the inputs of a fold are computed **without** it, and
-its arcs are what is learned from them. For prediction, the inputs are computed from all known arcs.
+A named encoder is trained and used alone. With "auto" the closed form is a candidate as well, direct coordinates start from
+it, and the means of several maps compete, so that the outcome is not below what it starts from, as far as the validation
+pairs can tell.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from finsler._runtime import Progress
-from finsler.graphs.arc_set import ArcSet, Integers, neighbor_pairs
-from finsler.learn.features import choose_ridge, log_ppr_factors, neighbor_average, spring_heights, unit_rows
-from finsler.learn.model import (
-    DirectCoordinates,
-    FeatureEncoder,
-    FermiDirac,
-    FittedModel,
-    LinkModel,
-    mean_logits,
-    torch,
-)
-from finsler.learn.options import LinkOptions, candidates, schedule
+from finsler.graphs.arc_set import ArcSet, Integers
+from finsler.learn.baselines import CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD, maps_of_factors, trivial_logits
+from finsler.learn.blend import HeldOut, LinkScore, corrected, log_odds_line, scaled
+from finsler.learn.calibration import POPULATION, Calibration, fit_intercepts, fit_lines, missing_arcs
+from finsler.learn.features import unit_rows
+from finsler.learn.inputs import N_COLUMNS, Curriculum, Problem, Sketch, cross_fit
+from finsler.learn.model import DirectCoordinates, FeatureEncoder, FermiDirac, FittedModel, LinkModel, torch
+from finsler.learn.neighbors import FEATURES, PairFeatures
+from finsler.learn.options import CLOSED_FORM, LinkOptions, candidates, schedule
 from finsler.learn.tasks import LinkTasks, mean_score, score_links
 from finsler.learn.training import Checkpoint, Lesson, Trainer
 
 Array = NDArray[np.floating[Any]]
 
-INPUT_BYTES = 2e9  # memory for the inputs of all folds together; a large graph gets fewer folds
-N_COLUMNS = 3  # single columns of the inputs: height and two degrees
-BLOCK_SIZE = 3.0  # root mean square norm of the rows of each block of inputs, against 1 for a single column
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What there is to learn from.
-
-    ``known`` are the arcs from which inputs for prediction are computed: those to learn, and those that validate, unless
-    the latter came from outside.
-    """
-
-    arcs: Integers  # to learn: sorted, distinct, no loops
-    known: Integers
-    n_nodes: int
-    features: Array | None = None  # dense factors
-    validation: LinkTasks | None = None
-
-    @cached_property
-    def pairs(self) -> tuple[Integers, Integers]:
-        """Unordered pairs of neighbors, and the position among them of each arc."""
-        return neighbor_pairs(self.arcs, self.n_nodes)
-
-    @cached_property
-    def ridge(self) -> float:
-        """Ridge of the heights."""
-        return choose_ridge(self.arcs, self.n_nodes)
-
-
-def node_inputs(
-    arcs: Integers, n: int, features: Array | None, *, rank: int, hops: int, ridge: float, n_jobs: int | None
-) -> list[Array]:
-    """What is known about the nodes, in blocks.
-
-    The first has single columns: SpringRank height, log(1 + out-degree), log(1 + in-degree). Then factors of log-PPR,
-    padded with zeros up to ``rank`` columns, and with features these, and their averages over 1, 2, ... hops.
-    """
-    degrees = [np.log1p(np.bincount(arcs[:, k], minlength=n)) for k in (0, 1)]
-    columns = np.column_stack([spring_heights(arcs, n, ridge), *degrees])
-    source, _ = log_ppr_factors(arcs, n, rank, n_jobs=n_jobs)
-    blocks = [columns, np.pad(unit_rows(source), ((0, 0), (0, rank - source.shape[1])))]
-    if features is not None:
-        average, reached = neighbor_average(arcs, n), features
-        for hop in range(hops + 1):
-            reached = average @ reached if hop else reached
-            # The length of a mean says how many were averaged, which the degrees say better.
-            blocks.append(unit_rows(reached).astype(np.float32))
-    return blocks
-
-
-def align(factors: Array, reference: Array) -> Array:
-    """Rotate factors, which are unique only up to a rotation, onto those of another fold."""
-    left, _, right = np.linalg.svd(factors.T @ reference)
-    return np.asarray(factors @ (left @ right))
-
-
-class InputScale:
-    """Shift and scale of some inputs, which can then be applied to those of every fold."""
-
-    def __init__(self, blocks: list[Array]):
-        columns, *rest = blocks
-        self.center, self.spread = columns.mean(0), columns.std(0) + 1e-9
-        centers = [block.mean(0) for block in rest]
-        sizes = [np.sqrt(((block - c) ** 2).sum(1).mean()) for block, c in zip(rest, centers, strict=True)]
-        self.rest = [(c, BLOCK_SIZE / max(float(s), 1e-9)) for c, s in zip(centers, sizes, strict=True)]
-
-    def __call__(self, blocks: list[Array]) -> torch.Tensor:
-        """One matrix with the height in column 0."""
-        columns, *rest = blocks
-        parts = [(columns - self.center) / self.spread]
-        parts += [(block - c) * scale for block, (c, scale) in zip(rest, self.rest, strict=True)]
-        return torch.as_tensor(np.concatenate(parts, axis=1), dtype=torch.float32)
-
-
-class Curriculum(NamedTuple):
-    """What an encoder learns from: the folds, and inputs for validation and for prediction.
-
-    The inputs for the validation are computed from the arcs to learn and no others, as they must not know its pairs;
-    those for prediction from all known arcs, those that validated included.
-    """
-
-    lessons: list[Lesson]
-    inputs: Any  # tensors, or None for direct coordinates
-    final: Any
-
-    def without_features(self, width: int) -> Curriculum:
-        """The same with the first ``width`` columns alone: structure without features."""
-        lessons = [Lesson(arcs, inputs[:, :width]) for arcs, inputs in self.lessons]
-        return Curriculum(lessons, self.inputs[:, :width], self.final[:, :width])
-
-
-def cross_fit(
-    problem: Problem,
-    options: LinkOptions,
-    rng: np.random.Generator,
-    *,
-    n_jobs: int | None = None,
-    watch: Callable[[str], None] = lambda _: None,
-) -> Curriculum:
-    """Inputs and lessons of an encoder, in ``options.folds`` folds or as many as keep their inputs within two gigabytes."""
-    arcs, n, features = problem.arcs, problem.n_nodes, problem.features
-    rank, hops, ridge = options.ppr_rank, options.hops, problem.ridge
-
-    def blocks(some: Integers) -> list[Array]:
-        return node_inputs(some, n, features, rank=rank, hops=hops, ridge=ridge, n_jobs=n_jobs)
-
-    watch("inputs of all arcs")
-    whole = blocks(arcs)
-    scale = InputScale(whole)
-
-    def computed_from(some: Integers) -> torch.Tensor:
-        columns, factors, *rest = blocks(some)
-        return scale([columns, align(factors, whole[1]), *rest])
-
-    inputs = scale(whole)
-    final = inputs if np.array_equal(problem.known, arcs) else computed_from(problem.known)
-    within_memory = int(INPUT_BYTES // (4 * inputs.shape[1] * n)) - 1
-    # No fold may be empty, nor all there is.
-    pairs, pair = problem.pairs
-    n_folds = max(1, min(options.folds, max(within_memory, 2), len(pairs) // 2))
-    if n_folds == 1:
-        return Curriculum([Lesson(arcs, inputs)], inputs, final)
-    fold = (rng.permutation(len(pairs)) % n_folds)[pair]  # both arcs of a reciprocal pair are in the same
-    lessons = []
-    for k in range(n_folds):
-        watch(f"inputs of fold {k + 1} of {n_folds}")
-        lessons.append(Lesson(arcs[fold == k], computed_from(arcs[fold != k])))
-    return Curriculum(lessons, inputs, final)
+START_ALPHA = 0.9  # of direct coordinates, which start from the closed form
+FEWEST_COMPONENTS = 4  # of a map whose location starts from log-PPR factors
+MOST_ARCS = 20_000  # from which radius and temperature of the start are found
+SMALLEST_RADIUS = 0.05
 
 
 class Member(NamedTuple):
-    """A trained model as it was validated and as it predicts, and its validation score."""
+    """A map as it was validated and as it predicts, and its validation score.
+
+    A closed form predicts from all known arcs, which is computed when it is chosen.
+    """
 
     validated: FittedModel
-    predicts: FittedModel
+    predicts: FittedModel | None
     score: float
 
 
 @dataclass
 class Outcome:
-    """The models to average, how they came about, the scores of all candidates, and the course of each training."""
+    """The score and its calibration, how they came about, the scores of all candidates, and the course of each training."""
 
-    models: list[FittedModel] = field(default_factory=list)
+    score: LinkScore
+    calibration: Calibration
     kind: str = ""
-    scores: dict[str, float] = field(default_factory=dict)
+    members: list[str] = field(default_factory=list)
+    candidates: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, Any] = field(default_factory=dict)
     history: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     status: str = "finished"
 
@@ -199,6 +79,7 @@ class Fitter:
     encoder: str
     alpha: float | None
     epochs: int | None
+    missing_share: float
     seed: int
     device: str = "cpu"
     folder: Path | None = None
@@ -211,43 +92,174 @@ class Fitter:
     def __post_init__(self) -> None:
         self.deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         self.observed = ArcSet(self.problem.arcs, self.problem.n_nodes)
-        self.outcome = Outcome()
+        self.outcome = Outcome(LinkScore.mean([]), Calibration([], np.zeros(2)))
         self._curriculum: Curriculum | None = None
         self._trained: dict[str, Member] = {}
 
-    def run(self) -> Outcome:
-        """Train, choose, complete."""
-        problem, options, outcome = self.problem, self.options, self.outcome
-        kinds = candidates(self.encoder, problem.n_nodes, len(problem.pairs[0]), problem.features is not None)
-        tasks = problem.validation
+    @cached_property
+    def held_out(self) -> HeldOut | None:
+        """What there is to choose by; None without pairs that validate, or if all of them are reciprocal."""
+        problem, tasks = self.problem, self.problem.validation
         if tasks is None or np.isnan(mean_score(score_links(tasks, lambda pairs: np.zeros(len(pairs))))):
-            kinds = kinds[:1]  # nothing to choose by: no pairs that validate, or all of them are reciprocal
+            return None
+        rng = np.random.default_rng([self.seed, 2])
+        return HeldOut.draw(tasks, problem.held_out, self.observed, problem.known, rng)
+
+    def run(self) -> Outcome:
+        """Train, choose, combine, calibrate."""
+        problem, options, outcome = self.problem, self.options, self.outcome
+        kinds = candidates(self.encoder, problem.n_nodes, problem.features is not None)
+        if self.held_out is None:
+            kinds = kinds[:1]
         try:
+            self._close()
             for kind in kinds:
-                self.train(kind, layers=0 if options.ensemble else options.layers)
+                if kind != CLOSED_FORM:
+                    self.train(kind, layers=0 if options.ensemble else options.layers)
                 if self.over():
                     break
             outcome.kind = self._best_kind()
-            if options.ensemble and options.layers and outcome.kind != "direct" and not self.over():
+            trained = outcome.kind not in ("direct", CLOSED_FORM)
+            if options.ensemble and options.layers and trained and not self.over():
                 self.train(outcome.kind, layers=options.layers)
         except KeyboardInterrupt:  # between two trainings, while inputs are computed
             outcome.status = "interrupted"
             if not self._trained:
                 raise
             outcome.kind = self._best_kind()
-        members = [member for name, member in self._trained.items() if name.split()[0] == outcome.kind]
-        members.sort(key=lambda member: -member.score)
-        outcome.models = [member.predicts for member in members]
-        if tasks is not None and len(members) > 1:
-            validated = [member.validated for member in members]
-            scores = score_links(tasks, lambda pairs: mean_logits(validated, pairs))
-            outcome.scores[f"{outcome.kind} ensemble"] = mean_score(scores)
+        self._choose()
+        self._calibrate()
         return outcome
 
     def _best_kind(self) -> str:
-        """Kind with the best score; the first, if none has one."""
-        scores = self.outcome.scores
-        return max(scores, key=lambda kind: -np.inf if np.isnan(scores[kind]) else scores[kind])
+        """Kind with the best score, of those that were trained if any was; the first, if none has a score."""
+        scores = self.outcome.candidates
+        kinds = [kind for kind in scores if not kind.startswith(CLOSED_FORM)] or [CLOSED_FORM]
+        return max(kinds, key=lambda kind: -np.inf if np.isnan(scores[kind]) else scores[kind])
+
+    def _names(self, kind: str) -> list[str]:
+        """Members of a kind, the best first."""
+        names = [name for name in self._trained if name.split()[0] == kind]
+        return sorted(names, key=lambda name: -np.nan_to_num(self._trained[name].score, nan=-np.inf))
+
+    def _close(self) -> None:
+        """Make the closed forms members; of two, the second has features. A named encoder has them beside it only."""
+        outcome, held_out = self.outcome, self.held_out
+        for name, X in self._maps(self.problem.arcs, self.problem.sketch).items():
+            model, score = self._decoded(X), np.nan
+            if held_out is not None:
+                found = score_links(held_out.tasks, model.logits)
+                outcome.scores.setdefault("baselines", {})[name] = found
+                score = mean_score(found)
+            if self.encoder in ("auto", CLOSED_FORM):
+                self._trained[name] = Member(model, None, score)
+                outcome.candidates[name] = score
+
+    def _maps(self, arcs: Integers, sketch: Sketch) -> dict[str, Array]:
+        return maps_of_factors(
+            arcs, self.problem.n_nodes, sketch.target, self.problem.features, sketch.heights
+        )
+
+    def _decoded(self, X: Array, like: FittedModel | None = None) -> FittedModel:
+        """A closed form as a model: log odds fall with the distance, at the rate of held-out arcs (or of another model)."""
+        alpha = CLOSED_FORM_ALPHA if self.alpha is None else self.alpha
+        model = FittedModel(X, np.zeros((len(X), 2)), alpha, 0.0, 1.0, power=1)
+        if like is not None:
+            return replace(model, radius=like.radius, temperature=like.temperature)
+        if self.held_out is None or not len(self.held_out.arcs):
+            return model
+        slope, intercept = log_odds_line(
+            *(model.logits(p) for p in (self.held_out.arcs, self.held_out.random))
+        )
+        return replace(model, radius=intercept / slope, temperature=1 / slope)
+
+    def _choose(self) -> None:
+        """Take the members of the best kind, the closed form, or what does better together; then weigh a correction."""
+        outcome, held_out = self.outcome, self.held_out
+        closed = sorted((name for name in self._trained if name.startswith(CLOSED_FORM)), key=self._score_of)
+        own = self._names(outcome.kind) if outcome.kind != CLOSED_FORM else closed[-1:]
+        outcome.members = own
+        if held_out is None:
+            outcome.score = self._predicting(LinkScore.mean([self._trained[name].validated for name in own]))
+            return
+        best, best_score = LinkScore.mean([self._trained[name].validated for name in own]), -np.inf
+        for name, members in self._combinations(own, closed).items():
+            models = [self._trained[member].validated for member in members]
+            alone = all(member in own for member in members)
+            score = LinkScore.mean(models) if alone else scaled(models, held_out)
+            outcome.candidates[name] = found = mean_score(score_links(held_out.tasks, score))
+            if found > best_score:
+                best, best_score, outcome.members = score, found, members
+        if self.encoder == "auto":
+            neighbors = PairFeatures(self.problem.arcs, self.problem.n_nodes)
+            best, plain, gained = corrected(best, held_out, neighbors)
+            outcome.scores["correction"] = {
+                "without": plain,
+                "with": gained,
+                "weights": dict(zip(FEATURES, best.correction.tolist(), strict=True)),
+            }
+        if outcome.kind.split()[0] not in {member.split()[0] for member in outcome.members}:
+            outcome.kind = CLOSED_FORM
+        outcome.scores = {**held_out.scores(best), **outcome.scores}
+        self._validated = best
+        outcome.score = self._predicting(best)
+
+    def _score_of(self, name: str) -> float:
+        return float(np.nan_to_num(self._trained[name].score, nan=-np.inf))
+
+    def _combinations(self, own: list[str], closed: list[str]) -> dict[str, list[str]]:
+        """Names of combinations and their members: those of the best kind, with the closed form, with another kind."""
+        kind = self.outcome.kind
+        found = {f"{kind} ensemble" if len(own) > 1 else kind: own}
+        if self.encoder != "auto" or not closed:
+            return found
+        last = closed[-1]
+        found |= {last: [last], f"{kind} + {last}": [*own, last]}
+        for name in self._trained:
+            if name not in own and name not in closed:
+                found[f"{kind} + {name.split()[0]} + {last}"] = [*own, name, last]
+        return found
+
+    def _predicting(self, score: LinkScore) -> LinkScore:
+        """The same combination as it predicts, from all known arcs."""
+        problem, members = self.problem, []
+        for name in self.outcome.members:
+            member = self._trained[name]
+            if member.predicts is not None:
+                members.append(member.predicts)
+            elif problem.known_sketch is problem.sketch:
+                members.append(member.validated)
+            else:
+                X = self._maps(problem.known, problem.known_sketch)[name]
+                members.append(self._decoded(X, like=member.validated))
+        neighbors = score.neighbors
+        if neighbors is not None and problem.known_sketch is not problem.sketch:
+            neighbors = PairFeatures(problem.known, problem.n_nodes)
+        return replace(score, members=members, neighbors=neighbors)
+
+    def _calibrate(self) -> None:
+        """Probabilities: lines by held-out arcs, or by the arcs themselves if there are none; intercepts by the density."""
+        problem, outcome, share = self.problem, self.outcome, self.missing_share
+        rng = np.random.default_rng([self.seed, 3])
+        arcs, asked, score = problem.arcs, problem.held_out, getattr(self, "_validated", outcome.score)
+        if not len(asked):  # nothing was held out: probabilities are too sure of themselves
+            some = rng.permutation(len(arcs))[: max(1, len(arcs) // 10)]
+            asked, arcs = arcs[some], np.delete(arcs, some, axis=0)
+        lines, report = fit_lines(score, arcs, asked, problem.n_nodes, share, rng)
+        outcome.calibration = fit_intercepts(outcome.score, lines, problem.known, problem.n_nodes, share, rng)
+        _, missing = missing_arcs(problem.known, problem.n_nodes, share)
+        outcome.scores["calibration"] = {
+            "population": POPULATION,
+            "missing_share": share,
+            "missing_arcs": float(missing.sum()),
+            "from": "held-out arcs" if len(problem.held_out) else "the arcs that were learned",
+            **report,
+        }
+        if self.held_out is not None:
+            trivial = trivial_logits(problem.arcs, problem.n_nodes, problem.sketch.heights)
+            tasks = self.held_out.tasks
+            found = {name: score_links(tasks, logit) for name, logit in trivial.items()}
+            outcome.scores["baselines"] = found | outcome.scores.get("baselines", {})
 
     def over(self) -> bool:
         """Whether the training was stopped, or the time is up."""
@@ -272,6 +284,7 @@ class Fitter:
             inputs=inputs,
             validation=self.problem.validation,
             device=self.device,
+            start_counts=direct,
         )
         progress = Progress(f"LinkPredictor, {name}", self.verbose)
         ask = self.callback
@@ -286,7 +299,7 @@ class Fitter:
         predicts = validated if final is inputs else FittedModel.of(model, trainer.places(final))
         self._trained[name] = Member(validated, predicts, record.best_score)
         outcome.history[name] = record.history
-        outcome.scores.setdefault(kind, record.best_score)
+        outcome.candidates.setdefault(kind, record.best_score)
         if record.status in ("time_limit", "interrupted", "stopped"):
             outcome.status = record.status
 
@@ -297,9 +310,7 @@ class Fitter:
         if self._curriculum is None:
             progress = Progress("LinkPredictor", self.verbose)
             rng = np.random.default_rng([self.seed, 1])
-            self._curriculum = cross_fit(
-                self.problem, self.options, rng, n_jobs=self.n_jobs, watch=progress.update
-            )
+            self._curriculum = cross_fit(self.problem, self.options, rng, watch=progress.update)
             progress.close("inputs computed")
         if kind == "structure" and self.problem.features is not None:
             return self._curriculum.without_features(N_COLUMNS + self.options.ppr_rank)
@@ -321,14 +332,51 @@ class Fitter:
                     radii=options.node_radii,
                 )
             else:
-                problem = self.problem
-                heights = spring_heights(problem.arcs, problem.n_nodes, problem.ridge)
-                heights = (heights - heights.mean()) / max(float(heights.std()), 1e-9)
-                encoder = DirectCoordinates(heights, self.n_components, radii=options.node_radii)
+                heights, location = self._start()
+                encoder = DirectCoordinates(
+                    heights, self.n_components, location=location, radii=options.node_radii
+                )
+                if location is not None:
+                    decoder.start_at(START_ALPHA, *self._reach(np.column_stack([location, heights])))
         return LinkModel(encoder, decoder)
+
+    def _start(self) -> tuple[Array, Array | None]:
+        """Where direct coordinates start: the closed form in as many dimensions, heights with standard deviation 1."""
+        sketch = self.problem.sketch
+        heights = (sketch.heights - sketch.heights.mean()) / max(float(sketch.heights.std()), 1e-9)
+        if self.n_components < FEWEST_COMPONENTS:
+            return heights, None
+        return heights, unit_rows(sketch.target[:, : self.n_components - 1]) / CLOSED_FORM_SPREAD
+
+    def _reach(self, X: Array) -> tuple[float, float]:
+        """Radius and temperature with which a map tells arcs from random pairs and reversed arcs."""
+        arcs, n = self.problem.arcs, self.problem.n_nodes
+        rng = np.random.default_rng([self.seed, 4])
+        arcs = arcs[rng.permutation(len(arcs))[:MOST_ARCS]]
+        random = rng.integers(0, n, size=(len(arcs), 2))
+        others = np.concatenate([random, arcs[: len(arcs) // 2, ::-1]])
+        alpha = START_ALPHA if self.alpha is None else self.alpha
+        model = FittedModel(X, np.zeros((len(X), 2)), alpha, 0.0, 1.0)
+        slope, intercept = log_odds_line(model.logits(arcs), model.logits(others))
+        return max(intercept / slope, SMALLEST_RADIUS), 1 / slope
 
     def _checkpoint(self, name: str) -> Checkpoint | None:
         if self.folder is None:
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         return Checkpoint(self.folder / f"{name.replace(' ', '-')}.pt", self.fingerprint)
+
+
+def fingerprint(
+    arcs: Integers, n: int, features: Any, tasks: LinkTasks | None, settings: dict[str, Any], seed: int
+) -> str:
+    """Short digest of all that decides the outcome of a training."""
+    digest = hashlib.sha256(json.dumps([n, seed, settings], default=asdict).encode())
+    parts: list[Any] = [arcs]
+    if features is not None:
+        parts += [features.data, features.indices, features.indptr] if issparse(features) else [features]
+    if tasks is not None:
+        parts.append(tasks.direction.pairs)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import warnings
 from collections.abc import Callable
@@ -20,23 +18,26 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from finsler._arguments import as_random_state, check_arguments, check_number
-from finsler._io import Saved, load_archive, save_archive
 from finsler._runtime import thread_count
 from finsler.data.labels import LabelIndex, saved_label
 from finsler.data.provenance import Provenance
 from finsler.embedding import Embedding
 from finsler.errors import InputError, InputTypeError, check_count, one_line, shown
 from finsler.geometry.randers import drift_vector
-from finsler.graphs.arc_set import Integers, simple_arcs
+from finsler.graphs.arc_set import ArcSet, Integers, simple_arcs
 from finsler.graphs.digraph import Digraph, as_digraph
+from finsler.learn.baselines import CLOSED_FORM_RANK
 from finsler.learn.features import feature_factors, node_features
-from finsler.learn.fitting import Fitter, Outcome, Problem
-from finsler.learn.model import LARGEST_ALPHA, FittedModel, check_device, mean_logits, torch, torch_threads
+from finsler.learn.fitting import Fitter, Outcome, fingerprint
+from finsler.learn.inputs import Problem
+from finsler.learn.link_file import load_outcome, save_outcome
+from finsler.learn.model import LARGEST_ALPHA, check_device, torch, torch_threads
 from finsler.learn.options import LinkOptions
-from finsler.learn.tasks import LinkTasks, roc_auc, score_links, split_arcs
+from finsler.learn.tasks import LinkTasks, held_out_arcs, hide_single_arcs, roc_auc, score_links, split_arcs
 
 Array = NDArray[np.floating[Any]]
 
+MOST_FACTORS = 128  # of log-PPR, from which direct coordinates start
 ENDINGS = {
     "time_limit": "the time limit was reached",
     "interrupted": "it was interrupted",
@@ -50,23 +51,29 @@ class LinkPredictor(BaseEstimator):
     An arc from i to j is likely where the Randers distance from x_i to x_j is short:
     ``p = 1 / (1 + exp((d(x_i, x_j)^2 - r_ij) / t))`` with ``d(x, y) = ||y - x|| + alpha (y - x)[last]``. Arcs run downhill.
 
-    By default what suits the graph is found out, not asked for: see `finsler.learn.options` for the rules, and
-    ``validation_scores_`` for the comparison on held-out pairs.
+    By default what suits the graph is found out, not asked for: encoders, direct coordinates and a closed form without
+    training are compared, alone and together, on held-out pairs (``validation_scores_``; `finsler.learn.options` has the
+    rules), and a correction by the reverse arc and by directed common neighbors is added where these pairs favor it.
+    ``scores_`` says what the outcome reaches on them, beside scores that need no learning.
 
     Parameters
     ----------
     n_components : int, default=64
         Dimension of the space, the height included.
-    encoder : {"auto", "features", "structure", "direct"}, default="auto"
-        Where points come from: an encoder of structural inputs and features, of structural inputs alone, or
-        coordinates of their own for each node. "auto" compares them on held-out pairs.
+    encoder : {"auto", "features", "structure", "direct", "closed_form"}, default="auto"
+        Where points come from: an encoder of structural inputs and features, of structural inputs alone, coordinates of
+        their own for each node, or a closed form without training. "auto" compares and combines them on held-out pairs;
+        a named one is used alone.
     alpha : float in [0, 1) or "auto", default="auto"
         Strength of the drift: fixed, or learned.
     epochs : int, optional
-        Passes over the arcs; by default 12 to 40, by their number.
+        Passes over the arcs; by default 4 to 24, by their number.
     validation_fraction : float, default=0.05
         Share of the pairs that `fit` holds out, if it is not given validation tasks. 0 trains to the end and, with
         encoder="auto", takes the first candidate.
+    missing_share : float in (0, 1), default=0.1
+        Share of its true arcs that the graph is assumed to lack, each as likely as any other. No graph tells it; it
+        decides what the probabilities add up to, not their order.
     random_state : int, RandomState instance or None, default=None
         The same number gives the same model.
     n_jobs : int, optional
@@ -88,17 +95,26 @@ class LinkPredictor(BaseEstimator):
     Attributes
     ----------
     embedding_ : ndarray of shape (n, n_components)
-        Coordinates of the nodes, by the best single model. Arcs run down along the last axis.
+        Coordinates of the nodes, by the best single model. Arcs run down along the last axis. A closed form has a dimension
+        of its own.
     omega_, alpha_ : ndarray of shape (n_components,), float
         Drift of that map, and its norm.
     result_ : Embedding
         The same with labels: measure, save, plot, explore. It was fitted to arcs, not to distances, so it has no stress.
     classes_ : ndarray of shape (2,)
         False and True: there is no arc from the first to the second node of a pair, or there is one.
-    encoder_ : {"features", "structure", "direct"}
-        What was chosen.
+    encoder_ : {"features", "structure", "direct", "closed_form"}
+        Where the points of ``embedding_`` come from.
+    members_ : list of str
+        Maps whose logits are averaged in the score; the first is ``embedding_``.
     validation_scores_ : dict
         Mean validation score (areas under ROC curves, percent) of each candidate.
+    scores_ : dict
+        On held-out pairs: "direction", "existence_mixed" and "existence_random" (areas under ROC curves, percent) and, where
+        single arcs of reciprocal pairs were held out, "existence_reciprocal"; "baselines", the same of scores without
+        learning; "correction", the mean score without and with the neighbors of a pair, and the weights these got;
+        "calibration": population, missing share and arcs, Brier score, log loss, and the reliability curve (predicted and
+        observed share of arcs, and how many pairs of the population a bin stands for).
     labels_ : list or None
         Labels of the nodes.
     history_ : dict
@@ -130,6 +146,7 @@ class LinkPredictor(BaseEstimator):
         alpha: float | str = "auto",
         epochs: int | None = None,
         validation_fraction: float = 0.05,
+        missing_share: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
         device: str = "auto",
@@ -144,6 +161,7 @@ class LinkPredictor(BaseEstimator):
         self.alpha = alpha
         self.epochs = epochs
         self.validation_fraction = validation_fraction
+        self.missing_share = missing_share
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
@@ -188,25 +206,20 @@ class LinkPredictor(BaseEstimator):
         known, n = simple_arcs(graph)
         nodes = LabelIndex(graph.labels, n, "node")
         matrix = node_features(features, nodes)
-        arcs, tasks = known, validation
-        if validation is None and self.validation_fraction != 0:
-            try:
-                split = split_arcs(known, n, random_state=seed, validation_fraction=self.validation_fraction)
-            except InputError as error:
-                raise InputError(
-                    f"{error} validation_fraction=0 trains without validation.", argument=error.argument
-                ) from error
-            arcs, tasks = split.observed, split.validation
+        arcs, tasks, held_out = self._hold_out(known, n, validation, seed)
         # By default one: the steps are short, and threads that wait for each other took up to five times the CPU time.
         with torch_threads(1 if self.n_jobs is None else thread_count(self.n_jobs)):
+            rank = max(
+                settings["options"].ppr_rank, min(self.n_components - 1, MOST_FACTORS), CLOSED_FORM_RANK
+            )
             factors = None if matrix is None else feature_factors(matrix, settings["options"].feature_rank)
             outcome = Fitter(
-                Problem(arcs, known, n, factors, tasks),
+                Problem(arcs, known, n, factors, tasks, held_out, rank, self.n_jobs),
                 **settings,
                 seed=seed,
                 device=device,
                 folder=None if self.checkpoint is None else Path(self.checkpoint),
-                fingerprint=_fingerprint(known, n, matrix, tasks, settings, seed),
+                fingerprint=fingerprint(known, n, matrix, tasks, settings, seed),
                 time_limit=self.time_limit,
                 callback=self.callback,
                 n_jobs=self.n_jobs,
@@ -223,16 +236,37 @@ class LinkPredictor(BaseEstimator):
         self._keep(outcome, nodes, known, facts)
         return self
 
+    def _hold_out(
+        self, known: Integers, n: int, validation: LinkTasks | None, seed: int
+    ) -> tuple[Integers, LinkTasks | None, Integers]:
+        """Arcs to learn, tasks to choose by, and arcs held out: pairs of neighbors, and single arcs of reciprocal pairs."""
+        if validation is not None:
+            asked = held_out_arcs(validation)
+            return known, validation, asked[~ArcSet(known, n).contains(asked)]
+        if self.validation_fraction == 0:
+            return known, None, known[:0]
+        share = self.validation_fraction
+        try:
+            split = split_arcs(known, n, random_state=seed, validation_fraction=share)
+        except InputError as error:
+            raise InputError(
+                f"{error} validation_fraction=0 trains without validation.", argument=error.argument
+            ) from error
+        arcs, _ = hide_single_arcs(split.observed, n, share, np.random.default_rng([seed, 5]))
+        return arcs, split.validation, known[~ArcSet(arcs, n).contains(known)]
+
     def decision_function(self, X: Any) -> Array:
-        """Raw score: the logit of an arc from the first to the second node of each pair, shape (P,)."""
+        """Raw score of an arc from the first to the second node of each pair, shape (P,): the mean logit of the maps."""
         check_is_fitted(self)
-        return mean_logits(self._models, self._nodes.pairs(X))
+        return self._outcome.score(self._nodes.pairs(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Probability that there is no arc, and that there is one, from the first to the second node of each pair.
 
-        It is relative to the training, in which arcs weigh as much as all negatives: good for ranking and for comparing
-        pairs; in a sparse graph the share of true arcs among random pairs is far lower.
+        The population is stated: a random ordered pair that is not an observed arc, in a graph that lacks ``missing_share``
+        of its arcs. The probabilities of all these pairs add up to the number of arcs that are then missing. See
+        `finsler.learn.calibration`, and ``scores_["calibration"]`` for how good they are on held-out pairs. Of an observed
+        arc it says how likely the arc would be if it had not been observed.
 
         Parameters
         ----------
@@ -244,18 +278,23 @@ class LinkPredictor(BaseEstimator):
         ndarray of shape (P, 2)
             Its columns are those of ``classes_``: column 1 is the probability of an arc.
         """
-        logits = self.decision_function(X)
-        return np.column_stack([expit(-logits), expit(logits)])
+        check_is_fitted(self)
+        there = self._probabilities(self._nodes.pairs(X))
+        return np.column_stack([1 - there, there])
+
+    def _probabilities(self, pairs: Integers) -> Array:
+        outcome = self._outcome
+        return outcome.calibration.probabilities(outcome.score(pairs), self._arcs.contains(pairs[:, ::-1]))
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
-        """Whether an arc from the first to the second node of each pair is more likely than not."""
-        return self.decision_function(X) > 0
+        """Whether an arc from the first to the second node of each pair is more likely than not: rarely, if it is sparse."""
+        return np.asarray(self.predict_proba(X)[:, 1] > 0.5)
 
     def predict_direction(self, X: Any) -> Array:
         """Probability, given that there is one arc between the two nodes, that it runs from the first to the second."""
         check_is_fitted(self)
         there = self._nodes.pairs(X)
-        way, back = (mean_logits(self._models, pairs) for pairs in (there, there[:, ::-1]))
+        way, back = (self._outcome.score(pairs) for pairs in (there, there[:, ::-1]))
         return np.asarray(expit(way - back))
 
     def rank(self, source: Any, k: int = 10, *, exclude_known: bool = True) -> list[tuple[Any, float]]:
@@ -278,12 +317,12 @@ class LinkPredictor(BaseEstimator):
         check_count("k", k)
         n = len(self._nodes)
         at = self._nodes.position(source, "source")
-        logits = mean_logits(self._models, np.column_stack([np.full(n, at), np.arange(n)]))
-        logits[at] = -np.inf
+        chances = self._probabilities(np.column_stack([np.full(n, at), np.arange(n)]))
+        chances[at] = -1
         if exclude_known:
-            logits[self._known[self._known[:, 0] == at, 1]] = -np.inf
-        best = np.argsort(-logits, kind="stable")[:k]
-        return [(self._nodes.label(j), float(expit(logits[j]))) for j in best if np.isfinite(logits[j])]
+            chances[self._known[self._known[:, 0] == at, 1]] = -1
+        best = np.argsort(-chances, kind="stable")[:k]
+        return [(self._nodes.label(j), float(chances[j])) for j in best if chances[j] >= 0]
 
     def score(self, X: Any, y: ArrayLike | None = None) -> float:
         """Area under the ROC curve of existence, from 0 to 1: 0.5 is chance, NaN if all answers are the same.
@@ -309,68 +348,50 @@ class LinkPredictor(BaseEstimator):
     def scores(self, tasks: LinkTasks) -> dict[str, float]:
         """Areas under the ROC curves of the three tasks, percent; see `finsler.learn.tasks`."""
         check_is_fitted(self)
-        return score_links(tasks, lambda pairs: mean_logits(self._models, pairs))
+        return score_links(tasks, self._outcome.score)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to an npz file (arrays and JSON, no pickle). Labels must be strings or numbers."""
         check_arguments(LinkPredictor.save, locals())
         check_is_fitted(self)
-        arrays: dict[str, Any] = {"known": self._known}
-        for k, model in enumerate(self._models):
-            arrays |= {f"points{k}": model.points, f"radii{k}": model.radii}
-            arrays[f"decoder{k}"] = np.array([model.alpha, model.radius, model.temperature])
         labels = None if self.labels_ is None else [saved_label(label) for label in self.labels_]
         parameters = self.get_params()
         options = parameters.pop("options")
         record = {
             "labels": labels,
-            "members": len(self._models),
-            "encoder": self.encoder_,
-            "scores": self.validation_scores_,
-            "history": self.history_,
-            "status": self.status_,
             "provenance": self.result_.provenance.to_dict(),
             "parameters": {k: v for k, v in parameters.items() if isinstance(v, int | float | str | None)},
             "options": None if options is None else asdict(options),
         }
-        return save_archive(path, "link predictor", arrays, record)
+        return save_outcome(path, self._outcome, self._known, record)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LinkPredictor:
         """Read a fitted model that `save` wrote."""
-        saved = load_archive(path, "link predictor")
-        members = saved.value("members", int)
-        if not 0 < members <= len(saved.arrays):
-            raise saved.wrong("members", f"is {members}")
-        models = [_saved_member(saved, k) for k in range(members)]
-        n, m = models[0].points.shape
-        if any(model.points.shape != (n, m) for model in models):
-            raise saved.wrong("points", "differs in shape between the members")
-        known = saved.array("known", None, 2, kinds="iu", least=0)
-        if (known >= n).any():
-            raise saved.wrong("known", f"names a node beyond the {n}")
-        labels, history = saved.labels(n), saved.value("history", dict)
+        saved, outcome, known = load_outcome(path)
+        n = len(outcome.score.members[0].points)
+        labels = saved.labels(n)
         try:
             options = saved.value("options", dict, type(None))
-            parameters = {**saved.value("parameters", dict), "n_components": m}
+            parameters = saved.value("parameters", dict)
             model = cls(**parameters, options=None if options is None else LinkOptions(**options))
             model._settings()
             facts = Provenance.from_dict(saved.value("provenance", dict))
-            scores = {str(name): float(score) for name, score in saved.value("scores", dict).items()}
-            words = (saved.value("encoder", str), scores, history, saved.value("status", str))
-            model._keep(Outcome(models, *words), LabelIndex(labels, n, "node"), known, facts)
+            model._keep(outcome, LabelIndex(labels, n, "node"), known, facts)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise saved.wrong("a parameter", f"is not what it was ({one_line(str(error))[:80]})") from error
         return model
 
     def _keep(self, outcome: Outcome, nodes: LabelIndex, known: Integers, facts: Provenance) -> None:
-        self._models, self._known = outcome.models, known
-        best = outcome.models[0]
+        self._outcome, self._known = outcome, known
+        self._arcs = ArcSet(known, len(nodes))
+        best = outcome.score.members[0]
         self.embedding_, self.alpha_ = best.points, best.alpha
         self.omega_ = drift_vector(best.alpha, best.points.shape[1])
         self._nodes, self.history_ = nodes, outcome.history
         self.labels_ = None if nodes.labels is None else list(nodes.labels)
-        self.encoder_, self.validation_scores_, self.status_ = outcome.kind, outcome.scores, outcome.status
+        self.encoder_, self.members_, self.status_ = outcome.kind, outcome.members, outcome.status
+        self.validation_scores_, self.scores_ = outcome.candidates, outcome.scores
         self.classes_ = np.array([False, True])
         self.n_features_in_ = len(self.embedding_)
         self.result_ = Embedding(
@@ -392,6 +413,7 @@ class LinkPredictor(BaseEstimator):
         check_arguments(type(self).__init__, self.get_params(deep=False))
         check_count("n_components", self.n_components, most=100_000)
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        check_number("missing_share", self.missing_share, 0.0, 1.0, open_ends=True)
         check_number("time_limit", self.time_limit, 0.0, open_ends=True, optional=True)
         if self.epochs is not None:
             check_count("epochs", self.epochs)
@@ -406,6 +428,7 @@ class LinkPredictor(BaseEstimator):
             "encoder": self.encoder,
             "alpha": None if self.alpha == "auto" else float(self.alpha),
             "epochs": None if self.epochs is None else int(self.epochs),
+            "missing_share": float(self.missing_share),
             "options": self.options or LinkOptions(),
         }
 
@@ -416,28 +439,3 @@ class LinkPredictor(BaseEstimator):
             needs = "checkpoint needs a random_state that is a number, or a resumed training would differ"
             raise InputError(f"{needs}; got {shown(self.random_state)}.", argument="random_state")
         return int(as_random_state(self.random_state).randint(2**31))
-
-
-def _saved_member(saved: Saved, k: int) -> FittedModel:
-    """One model of a saved ensemble."""
-    points = saved.array(f"points{k}", None, None)
-    radii = saved.array(f"radii{k}", len(points), 2)
-    alpha, radius, temperature = saved.array(f"decoder{k}", 3).tolist()
-    if not points.size or not 0 <= alpha < 1 or not temperature > 0:
-        raise saved.wrong(f"decoder{k}", f"is {[alpha, radius, temperature]} for {len(points)} nodes")
-    return FittedModel(points, radii, alpha, radius, temperature)
-
-
-def _fingerprint(
-    arcs: Integers, n: int, features: Any, tasks: LinkTasks | None, settings: dict[str, Any], seed: int
-) -> str:
-    """Short digest of all that decides the outcome of a training."""
-    digest = hashlib.sha256(json.dumps([n, seed, settings], default=asdict).encode())
-    parts: list[Any] = [arcs]
-    if features is not None:
-        parts += [features.data, features.indices, features.indptr] if issparse(features) else [features]
-    if tasks is not None:
-        parts.append(tasks.direction.pairs)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

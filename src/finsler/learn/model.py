@@ -15,6 +15,7 @@ PyTorch is imported here, or an error says how to get it; the modules of this pa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -98,6 +99,16 @@ class FermiDirac(torch.nn.Module):
         self.log_radius = number(RADIUS, radius, torch.log)
         self.log_temperature = number(TEMPERATURE, temperature, torch.log)
 
+    @torch.no_grad()
+    def start_at(self, alpha: float, radius: float, temperature: float) -> None:
+        """Let the numbers that are learned start here."""
+        starts = (torch.atanh(torch.tensor(alpha / LARGEST_ALPHA)), math.log(radius), math.log(temperature))
+        for number, value in zip(
+            (self.raw_alpha, self.log_radius, self.log_temperature), starts, strict=True
+        ):
+            if number.requires_grad:
+                number.fill_(value)
+
     def alpha(self) -> torch.Tensor:
         """Present strength of the drift."""
         return LARGEST_ALPHA * torch.tanh(self.raw_alpha)
@@ -122,11 +133,18 @@ class Places(NamedTuple):
 
 
 class DirectCoordinates(torch.nn.Module):
-    """Every node has coordinates and, with ``radii``, radii of its own; the last coordinate starts at ``heights``."""
+    """Every node has coordinates and, with ``radii``, radii of its own.
 
-    def __init__(self, heights: Array, n_components: int, *, radii: bool = True):
+    The last coordinate starts at ``heights``, the first ones at ``location``, the others are noise.
+    """
+
+    def __init__(
+        self, heights: Array, n_components: int, *, location: Array | None = None, radii: bool = True
+    ):
         super().__init__()
         points = SPREAD * torch.randn(len(heights), n_components)
+        if location is not None:
+            points[:, : location.shape[1]] = torch.as_tensor(location, dtype=torch.float32)
         points[:, -1] = torch.as_tensor(np.asarray(heights), dtype=torch.float32)
         self.points = torch.nn.Parameter(points)
         self.radii = torch.nn.Parameter(torch.zeros(len(heights), 2)) if radii else None
@@ -136,6 +154,25 @@ class DirectCoordinates(torch.nn.Module):
         if nodes is None:
             return Places(self.points, self.radii)
         return Places(_rows(self.points, nodes), None if self.radii is None else _rows(self.radii, nodes))
+
+
+class Dropout(torch.nn.Module):
+    """Zeros instead of a share of the numbers, in steps of 1/256, from random bytes.
+
+    PyTorch draws a number for each of them, which took half of the time of a training.
+    """
+
+    def __init__(self, share: float):
+        super().__init__()
+        self.dropped = min(round(256 * share), 255)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The rest, scaled up to the same mean, in training; all of it otherwise."""
+        if not self.training or not self.dropped:
+            return x
+        words = torch.randint(-(2**63), 2**63 - 1, (-(-x.numel() // 8),), device=x.device)
+        kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.dropped
+        return x * kept.to(x.dtype).mul_(256 / (256 - self.dropped))
 
 
 class FeatureEncoder(torch.nn.Module):
@@ -157,10 +194,10 @@ class FeatureEncoder(torch.nn.Module):
         radii: bool = True,
     ):
         super().__init__()
-        parts: list[torch.nn.Module] = [torch.nn.Dropout(input_dropout)]
+        parts: list[torch.nn.Module] = [Dropout(input_dropout)]
         size = n_inputs
         for _ in range(layers):
-            parts += [torch.nn.Linear(size, width), torch.nn.ReLU(), torch.nn.Dropout(dropout)]
+            parts += [torch.nn.Linear(size, width), torch.nn.ReLU(), Dropout(dropout)]
             size = width
         self.body = torch.nn.Sequential(*parts)
         self.place = torch.nn.Linear(size, n_components)
@@ -206,13 +243,17 @@ def _rows(table: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What remains of a trained model, in plain numpy: nodes in Randers space and a Fermi-Dirac decoder."""
+    """What remains of a model, in plain numpy: nodes in Randers space and a decoder, ``(r_ij - d^power) / t``.
+
+    The power is 2 in the Fermi-Dirac decoder, and 1 in the closed form, whose score is the distance itself.
+    """
 
     points: Array
     radii: Array  # (out, in) of each node; zeros in the paper's decoder
     alpha: float
     radius: float
     temperature: float
+    power: int = 2
 
     @classmethod
     def of(cls, model: LinkModel, places: Places) -> FittedModel:
@@ -235,10 +276,5 @@ class FittedModel:
             step = self.points[j] - self.points[i]
             distance = np.sqrt((step**2).sum(axis=1)) + self.alpha * step[:, -1]
             reach = self.radius + self.radii[i, 0] + self.radii[j, 1]
-            found[start : start + BLOCK] = (reach - distance**2) / self.temperature
+            found[start : start + BLOCK] = (reach - distance**self.power) / self.temperature
         return found
-
-
-def mean_logits(models: list[FittedModel], pairs: Integers) -> Array:
-    """Logits of an ensemble: the mean of those of its members."""
-    return np.asarray(np.mean([model.logits(pairs) for model in models], axis=0))

@@ -1,17 +1,20 @@
 """What `LinkPredictor` can be told beyond its parameters, and the rules that follow from the size of a graph.
 
-Three kinds of encoder are candidates:
+Three kinds of encoder are trained:
 
 ``features``
     An encoder of structural inputs and node features, cross-fitted.
 ``structure``
     The same of structural inputs alone.
 ``direct``
-    Coordinates of their own for every node.
+    Coordinates of their own for every node, which start from the closed form.
 
 Direct coordinates need enough arcs per node, and then do best; encoders share what they learn among all nodes. Which
 candidates a graph gets is decided by `candidates`, and the choice among them by the validation score. Of an encoder that was
 chosen, a second, multi-layer version is trained, and the logits of the two are averaged.
+
+``closed_form``, a map of log-PPR factors, features and SpringRank heights, needs no training. It is a candidate as well,
+alone and together with what was trained.
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ from finsler._arguments import check_argument
 from finsler.errors import InputError, check_choice, check_count
 
 ENCODERS = ("features", "structure", "direct")
+CLOSED_FORM = "closed_form"
 OPTIMIZERS = ("adam", "randers-sgd")
 MANY_NODES = 20_000  # beyond, structural inputs are computed only where there are features to go with them
-DENSE = 8.0  # pairs of neighbors per node from which direct coordinates alone are tried
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class LinkOptions:
     batch_size : int, optional
         Most arcs in a step; by default it follows from the number of arcs.
     learning_rate : float, optional
-        Highest rate; by default 0.02 for direct coordinates and 0.003 for encoders.
+        Highest rate; by default 0.01 for direct coordinates and 0.003 for encoders.
     weight_decay : float
         Of the weights of encoders.
     optimizer : {"adam", "randers-sgd"}
@@ -84,7 +87,7 @@ class LinkOptions:
     radius: float | None = None
     temperature: float | None = None
     node_radii: bool = True
-    folds: int = 6
+    folds: int = 3
     ppr_rank: int = 64
     feature_rank: int = 128
     hops: int = 2
@@ -133,21 +136,22 @@ def schedule(
     options: LinkOptions, epochs: int | None, *, n_arcs: int, n_lessons: int = 1, direct: bool = True
 ) -> Schedule:
     """Fill in what follows from the number of arcs: about 24 steps an epoch, or one a fold; fewer epochs for big graphs."""
-    epochs = int(np.clip(4_000_000 // n_arcs, 12, 40)) if epochs is None else epochs
+    # Direct coordinates start from the closed form and have less far to go.
+    epochs = int(np.clip(4_000_000 // n_arcs, 4 if direct else 12, 24)) if epochs is None else epochs
     batch = int(np.clip(n_arcs // (24 * n_lessons), 256 if n_lessons == 1 else 1024, 32768))
     return Schedule(
         epochs,
         options.batch_size or batch,
         max(1, epochs // 20),
-        options.learning_rate or (2e-2 if direct else 3e-3),
+        options.learning_rate or (1e-2 if direct else 3e-3),
         2e-2 if direct else 6e-2,
         0.0 if direct else options.weight_decay,
     )
 
 
-def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) -> list[str]:
-    """Kinds of encoder to compare, for a graph of so many nodes and neighboring (unordered) pairs."""
-    check_choice("encoder", encoder, ("auto", *ENCODERS))
+def candidates(encoder: str, n_nodes: int, with_features: bool) -> list[str]:
+    """Kinds of encoder to train and compare, for a graph of so many nodes."""
+    check_choice("encoder", encoder, ("auto", *ENCODERS, CLOSED_FORM))
     if encoder == "features" and not with_features:
         raise InputError(
             "encoder='features', but fit got no features; give them, or use encoder='structure'.",
@@ -157,5 +161,4 @@ def candidates(encoder: str, n_nodes: int, n_pairs: int, with_features: bool) ->
         return [encoder]
     if with_features:
         return [*ENCODERS]
-    sparse = n_nodes <= MANY_NODES and n_pairs < DENSE * n_nodes
-    return ["structure", "direct"] if sparse else ["direct"]
+    return ["structure", "direct"] if n_nodes <= MANY_NODES else ["direct"]

@@ -157,6 +157,24 @@ def split_arcs(
     )
 
 
+def hide_single_arcs(
+    arcs: Integers, n: int, share: float, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Hide one arc of a share of the reciprocal pairs: the arcs that remain, and those that are hidden."""
+    both = np.flatnonzero((arcs[:, 0] < arcs[:, 1]) & ArcSet(arcs, n).contains(arcs[:, ::-1]))
+    chosen = arcs[rng.permutation(both)[: round(share * len(both))]]
+    hidden = np.where(rng.random(len(chosen))[:, None] < 0.5, chosen, chosen[:, ::-1])
+    return arcs[~ArcSet(hidden, n).contains(arcs)], hidden
+
+
+def held_out_arcs(tasks: LinkTasks) -> Integers:
+    """Arcs that the tasks ask about, each once."""
+    way, mixed, random = tasks.direction, tasks.existence_mixed, tasks.existence_random
+    true_order = np.where(way.labels[:, None], way.pairs, way.pairs[:, ::-1])
+    arcs = np.concatenate([true_order, mixed.pairs[mixed.labels], random.pairs[random.labels]])
+    return np.unique(arcs, axis=0).astype(np.int64)
+
+
 def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> dict[str, float]:
     """Score a model on the three tasks: areas under ROC curves, times 100.
 

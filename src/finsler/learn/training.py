@@ -221,7 +221,8 @@ class Checkpoint:
 class Trainer:
     """Fits a `LinkModel` to lessons, by mini-batches, and keeps the state that scored best on the validation, or the last.
 
-    ``observed`` are all arcs that training may know of, which random negatives avoid; ``inputs`` those for evaluation.
+    ``observed`` are all arcs that training may know of, which random negatives avoid; ``inputs`` those for evaluation. With
+    ``start_counts`` the untrained model is kept if no later one is better.
     """
 
     def __init__(
@@ -236,11 +237,13 @@ class Trainer:
         inputs: torch.Tensor | None = None,
         validation: LinkTasks | None = None,
         device: str = "cpu",
+        start_counts: bool = False,
     ):
         self.model = model.to(device)
         self.lessons = [Lesson(lesson.arcs, _to(lesson.inputs, device)) for lesson in lessons]
         self.observed, self.plan, self.options, self.seed = observed, plan, options, seed
         self.inputs, self.validation, self.device = _to(inputs, device), validation, device
+        self.start_counts = start_counts
         self.rank, self.n_processes = _processes()
         self.optimizer = make_optimizer(options.optimizer, model, plan)
         self.record = TrainingRecord()
@@ -332,6 +335,9 @@ class Trainer:
         if self.rank:
             checkpoint = None  # of several processes, the first keeps it
         written, loss, record = time.perf_counter(), math.nan, self.record
+        if self.start_counts and self.validation is not None and self._best is None:
+            self.evaluate(loss)
+            record.history.clear()
 
         def tell(done: float, now: float) -> None:
             best = "-" if self._best is None else f"{record.best_score:.2f}"

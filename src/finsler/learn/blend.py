@@ -1,0 +1,191 @@
+"""The score of a `LinkPredictor`: one map or several, and what the pairs' neighbors add to it.
+
+Maps that were trained differently, or not at all, err differently, and the mean of their logits is often better than each.
+Their logits are first put on one scale, by what they say of held-out arcs and random pairs. Which maps take part, and
+whether a correction by the reverse arc and by common neighbors is added, is decided by validation scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from finsler.graphs.arc_set import ArcSet, Integers
+from finsler.learn.model import FittedModel
+from finsler.learn.neighbors import FEATURES, PairFeatures
+from finsler.learn.tasks import LinkTasks, mean_score, roc_auc, score_links
+
+Array = NDArray[np.floating[Any]]
+
+CORRECTION_GAIN = 0.1  # points of the mean score that a correction must gain to be used
+CORRECTION_FOLDS = 5  # of held-out pairs, in which a correction is learned without those that it is judged by
+FEWEST_ARCS = 50  # held out, to learn a correction from
+FEWEST_ALONE = 30  # of them with an observed reverse arc, to judge by these as well
+CORRECTION_RIDGE = 0.02  # per held-out arc, on the weights of standardized features: keeps them small
+RANDOM_PAIRS = 20_000  # that stand for pairs without an arc
+
+
+@dataclass(frozen=True, eq=False)
+class LinkScore:
+    """Mean of the logits of maps, each as ``slope logit + intercept``, and a linear correction by `PairFeatures`."""
+
+    members: list[FittedModel]
+    scale: Array  # (members, 2): slopes and intercepts
+    correction: Array  # a weight for each of `FEATURES`; zeros are none
+    neighbors: PairFeatures | None = None  # of the arcs that may be seen; needed for a correction
+
+    @classmethod
+    def mean(cls, members: list[FittedModel]) -> LinkScore:
+        """Plain mean of the logits."""
+        return cls(members, np.tile([1.0, 0.0], (len(members), 1)), np.zeros(len(FEATURES)))
+
+    def __call__(self, pairs: Integers) -> Array:
+        """Scores of ordered pairs."""
+        each = [a * model.logits(pairs) + b for model, (a, b) in zip(self.members, self.scale, strict=True)]
+        found = np.mean(each, axis=0)
+        if self.neighbors is not None and self.correction.any():
+            found = found + self.neighbors(pairs) @ self.correction
+        return np.asarray(found)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What choices are made by: tasks, arcs that were held out (those of the tasks among them), and random pairs.
+
+    ``alone`` are the held-out arcs whose reverse is observed, as arcs are missing in practice, and ``backward`` are reversed
+    observed arcs that are no arcs: what such an arc has to be told from.
+    """
+
+    tasks: LinkTasks
+    arcs: Integers
+    random: Integers
+    backward: Integers
+    alone: Integers
+    backward_share: float  # of pairs without an arc
+
+    @classmethod
+    def draw(
+        cls, tasks: LinkTasks, arcs: Integers, observed: ArcSet, known: Integers, rng: np.random.Generator
+    ) -> HeldOut:
+        """Draw the pairs without an arc; ``known`` are all arcs, the held-out ones included."""
+        n = observed.n_nodes
+        every = ArcSet(np.concatenate([known, arcs]), n)
+        random = rng.integers(0, n, size=(RANDOM_PAIRS, 2))
+        random = random[(random[:, 0] != random[:, 1]) & ~every.contains(random)]
+        backward = known[observed.contains(known)][:, ::-1]
+        backward = backward[~every.contains(backward)]
+        share = len(backward) / max(n * (n - 1) - len(known), 1)
+        backward = backward[rng.permutation(len(backward))[:RANDOM_PAIRS]]
+        return cls(tasks, arcs, random, backward, arcs[observed.contains(arcs[:, ::-1])], share)
+
+    def scores(self, score: Callable[[Any], Array]) -> dict[str, float]:
+        """Scores of the tasks and, where arcs were held out alone, of telling these from reversed arcs and random pairs."""
+        found = score_links(self.tasks, score)
+        alone = self.alone
+        if len(alone) >= FEWEST_ALONE and len(self.backward):
+            against = np.concatenate([self.backward, self.random[: 2 * len(self.backward)]])
+            labels = np.arange(len(alone) + len(against)) < len(alone)
+            found["existence_reciprocal"] = 100 * roc_auc(labels, score(np.concatenate([alone, against])))
+        return found
+
+    def mean(self, score: Callable[[Any], Array]) -> float:
+        """Mean of the scores; that of arcs held out alone counts by their number against the pairs of the tasks."""
+        found = self.scores(score)
+        reciprocal = found.pop("existence_reciprocal", None)
+        tasks = mean_score(found)
+        if reciprocal is None:
+            return tasks
+        counts = (len(self.tasks.direction.pairs), len(self.alone))
+        return float(np.average([np.nan_to_num(tasks), reciprocal], weights=counts))
+
+
+def scaled(members: list[FittedModel], held_out: HeldOut) -> LinkScore:
+    """Mean of logits of several maps on the scale of held-out arcs against random pairs; that of one map is left alone."""
+    score = LinkScore.mean(members)
+    if len(members) == 1 or not len(held_out.arcs):
+        return score
+    rows = [log_odds_line(model.logits(held_out.arcs), model.logits(held_out.random)) for model in members]
+    return replace(score, scale=np.array(rows))
+
+
+def log_odds_line(positive: Array, negative: Array) -> tuple[float, float]:
+    """Slope and intercept of the log odds of one score; arcs and random pairs weigh the same."""
+    scores = np.concatenate([positive, negative])
+    center, spread = scores.mean(), scores.std() or 1.0
+    weights = _even([positive, negative])
+    labels = np.arange(len(scores)) < len(positive)
+    fit = LogisticRegression(C=100.0).fit(
+        ((scores - center) / spread)[:, None], labels, sample_weight=weights
+    )
+    slope = max(float(fit.coef_[0, 0]), 1e-3) / spread
+    return slope, float(fit.intercept_[0]) - slope * center
+
+
+def _even(groups: list[Any], shares: tuple[float, ...] = (0.5, 0.5)) -> Array:
+    """Weights with which groups of examples have these shares of as many as there are in the first."""
+    total = 2 * len(groups[0])
+    return np.concatenate(
+        [np.full(len(g), total * share / max(len(g), 1)) for g, share in zip(groups, shares, strict=True)]
+    )
+
+
+def corrected(score: LinkScore, held_out: HeldOut, neighbors: PairFeatures) -> tuple[LinkScore, float, float]:
+    """Score with a correction by the reverse arc and common neighbors, if it gains; and the mean scores without and with it.
+
+    The correction is a logistic regression on top of the score, of held-out arcs against their reverses (a third of the
+    weight, as in the training) and random pairs, among which reversed observed arcs have the share that they have of all
+    pairs. It is judged by cross-validation: each pair is scored by what was learned without it.
+    """
+    plain = held_out.mean(score)
+    if len(held_out.arcs) < FEWEST_ARCS:
+        return score, plain, float("nan")
+    arcs = held_out.arcs
+    reverses = arcs[:, ::-1][~ArcSet(arcs, neighbors.arcs.n_nodes).contains(arcs[:, ::-1])]
+    reverses = reverses[~neighbors.arcs.contains(reverses)]
+    parts = [arcs, reverses, held_out.random, held_out.backward]
+    pairs = np.concatenate(parts)
+    rare = held_out.backward_share
+    labels = np.arange(len(pairs)) < len(arcs)
+    weights = _even(parts, (1 / 2, 1 / 6, (1 - rare) / 3, rare / 3))
+    base, columns = score(pairs), neighbors(pairs)
+    n = neighbors.arcs.n_nodes
+    # Pairs in both orders belong to the same fold, so that no answer is known from its reverse.
+    fold = _fold(pairs, n)
+
+    def learned(chosen: NDArray[np.bool_]) -> Array:
+        return _offset_logistic(base[chosen], columns[chosen], labels[chosen], weights[chosen])
+
+    by_fold = np.array([learned(fold != k) for k in range(CORRECTION_FOLDS)])
+
+    def crossed(asked: Integers) -> Array:
+        return np.asarray(score(asked) + (neighbors(asked) * by_fold[_fold(asked, n)]).sum(axis=1))
+
+    gained = held_out.mean(crossed)
+    if not gained > plain + CORRECTION_GAIN:
+        return score, plain, gained
+    everything = learned(np.ones(len(pairs), dtype=bool))
+    return replace(score, correction=everything, neighbors=neighbors), plain, gained
+
+
+def _fold(pairs: Integers, n: int) -> Integers:
+    """A fold for each unordered pair: a hash of its nodes."""
+    low, high = pairs.min(axis=1).astype(np.uint64), pairs.max(axis=1).astype(np.uint64)
+    mixed = (low * np.uint64(n) + high) * np.uint64(0x9E3779B97F4A7C15)
+    return ((mixed >> np.uint64(40)) % np.uint64(CORRECTION_FOLDS)).astype(np.int64)
+
+
+def _offset_logistic(base: Array, columns: Array, labels: NDArray[np.bool_], weights: Array) -> Array:
+    """Weights of columns in the log odds ``a base + b + columns w``, with a ridge, in units of the base: w / a."""
+    spread = columns.std(axis=0)
+    base_unit = base.std() / 100 or 1.0  # so small that the ridge leaves the weight of the base alone
+    X = np.column_stack([base / base_unit, columns / np.where(spread > 0, spread, 1.0)])
+    ridge = CORRECTION_RIDGE * labels.sum()
+    fit = LogisticRegression(C=1 / ridge, max_iter=500).fit(X - X.mean(axis=0), labels, sample_weight=weights)
+    # A base that says nothing has no weight to compare with; it then counts a tenth of a logit per standard deviation.
+    slope = max(fit.coef_[0, 0] / base_unit, 0.1 / (base.std() or 1.0))
+    return np.asarray(fit.coef_[0, 1:] / np.where(spread > 0, spread, 1.0) / slope)

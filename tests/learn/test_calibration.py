@@ -1,0 +1,175 @@
+"""Probabilities of links: sums, slopes and reliability in populations whose truth is known."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+pytest.importorskip("torch")
+
+from finsler.graphs.arc_set import ArcSet
+from finsler.learn import LinkOptions, LinkPredictor
+from finsler.learn import calibration as C
+
+from helpers import real_file
+
+FAST = {"n_components": 8, "epochs": 6, "random_state": 0, "n_jobs": 1, "verbose": False}
+
+
+def drawn_graph(n=400, seed=0, reciprocity=0.0):
+    """A graph whose arcs are drawn with known probabilities, and the log odds of each pair."""
+    rng = np.random.default_rng(seed)
+    place = rng.normal(size=(n, 2))
+    log_odds = (
+        1.5
+        - 4.0 * np.linalg.norm(place[:, None] - place[None], axis=-1)
+        + place[:, None, 0]
+        - place[None, :, 0]
+    )
+    chance = expit(log_odds)
+    np.fill_diagonal(chance, 0)
+    there = rng.random((n, n)) < chance
+    answered = there & (rng.random((n, n)) < reciprocity)
+    return np.argwhere(there | answered.T), log_odds
+
+
+def hidden(arcs, share, seed=0):
+    aside = np.random.default_rng(seed).random(len(arcs)) < share
+    return arcs[~aside], arcs[aside]
+
+
+def test_missing_arcs_are_counted_group_by_group():
+    arcs = np.array([[0, 1], [1, 0], [0, 2], [3, 4]])
+    sizes, missing = C.missing_arcs(arcs, 6, 0.2)
+    assert sizes.tolist() == [30 - 4 - 2, 2]  # (2, 0) and (4, 3) have their reverse arc observed
+    assert missing.sum() == pytest.approx(4 * 0.25)
+    assert missing[1] == pytest.approx(2 * 0.25)  # two of the four arcs are answered
+
+
+@pytest.mark.parametrize("reciprocity", [0.0, 0.5])
+def test_arcs_hidden_at_random_are_expected_in_their_number_and_group(reciprocity):
+    arcs, _ = drawn_graph(reciprocity=reciprocity)
+    seen, gone = hidden(arcs, 0.1)
+    _, missing = C.missing_arcs(seen, 400, 0.1)
+    alone = ArcSet(seen, 400).contains(gone[:, ::-1])
+    assert missing[0] == pytest.approx((~alone).sum(), rel=0.15)
+    assert missing[1] == pytest.approx(alone.sum(), rel=0.25)
+
+
+def test_true_log_odds_get_a_slope_of_one_and_true_probabilities():
+    """Hide a tenth of the arcs of a drawn graph: of a pair not observed, the odds of an arc are 0.1 of the drawn odds."""
+    arcs, log_odds = drawn_graph()
+    n = len(log_odds)
+    known, _ = hidden(arcs, 0.1)
+    seen, held_out = hidden(known, 0.1, seed=1)
+
+    def score(pairs):
+        return log_odds[pairs[:, 0], pairs[:, 1]]
+
+    rng = np.random.default_rng(0)
+    lines, report = C.fit_lines(score, seen, held_out, n, 0.1, rng)
+    assert lines[0].slopes == pytest.approx(1, abs=0.5)
+    calibration = C.fit_intercepts(score, lines, known, n, 0.1, rng)
+    free = np.argwhere(~np.eye(n, dtype=bool))
+    free = free[~ArcSet(known, n).contains(free)]
+    reverse = ArcSet(known, n).contains(free[:, ::-1])
+    found = calibration.probabilities(score(free), reverse)
+    truth = expit(log_odds[free[:, 0], free[:, 1]] + np.log(0.1))
+    assert found[~reverse].sum() == pytest.approx(truth[~reverse].sum(), rel=0.15)
+    assert np.abs(found - truth)[~reverse].sum() < 0.25 * truth[~reverse].sum()
+    assert report["brier"] < report["brier_of_chance"]
+    assert report["log_loss"] < 0.95 * report["log_loss_of_chance"]
+    curve = {name: np.array(values) for name, values in report["reliability"].items()}
+    assert (np.diff(curve["predicted"]) > 0).all()
+    assert np.allclose(curve["observed"], curve["predicted"], rtol=0.5)
+
+
+def test_weighted_logistic_is_that_of_repeated_examples():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = rng.random(300) < expit(2 * x - 1)
+    times = rng.integers(1, 6, size=300)
+    none = np.empty(0)
+    line, intercept = C.weighted_logistic(C.Examples(x, y, times.astype(float)), none)
+    fit = LogisticRegression(C=np.inf, tol=1e-8).fit(np.repeat(x, times)[:, None], np.repeat(y, times))
+    assert line.slopes[0] == pytest.approx(fit.coef_[0, 0], rel=1e-2)
+    assert intercept == pytest.approx(fit.intercept_[0], abs=2e-2)
+    # What separates arcs entirely, or runs the wrong way, still gives a number.
+    ones = np.ones(300)
+    assert 0 < C.weighted_logistic(C.Examples(np.where(y, 5.0, -5.0), y, ones), none)[0].slopes[0] < 100
+    assert C.weighted_logistic(C.Examples(-x, x > 0, ones), none)[0].slopes[0] == 0
+
+
+def test_a_line_with_bends_finds_log_odds_that_level_off():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, size=20_000)
+    y = rng.random(len(x)) < expit(2 * np.minimum(x, 1) - 1)
+    line, intercept = C.weighted_logistic(C.Examples(x, y, np.ones(len(x))), np.array([-1.0, 1.0]))
+    assert line.slopes[1:] == pytest.approx([2, 0], abs=0.2)
+    assert line.slopes[0] == pytest.approx(2, abs=0.5)  # few arcs there
+    at = np.array([-1.0, 0.0, 1.0, 2.5])
+    assert line(at) + intercept == pytest.approx(2 * np.minimum(at, 1) - 1, abs=0.3)
+    plain = C.Line(np.array([3.0]), np.empty(0))
+    assert plain(at).tolist() == (3 * at).tolist()
+    steps = C.Line(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0]))
+    assert steps(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])).tolist() == [-1.0, 0.0, 1.0, 2.0, 5.0]
+
+
+def test_brier_and_log_loss_are_those_of_a_loop():
+    p = np.array([0.1, 0.8, 0.3, 0.6])
+    examples = C.Examples(np.zeros(4), np.array([False, True, False, True]), np.array([3.0, 1.0, 2.0, 1.0]))
+    report = C._report([(p, examples)])
+    pieces = list(zip(p, examples.arcs, examples.weights, strict=True))
+    assert report["brier"] == pytest.approx(sum(w * (q - y) ** 2 for q, y, w in pieces) / 7)
+    loss = sum(-w * np.log(q if y else 1 - q) for q, y, w in pieces) / 7
+    assert report["log_loss"] == pytest.approx(loss)
+    assert sum(report["reliability"]["pairs"]) == pytest.approx(7)
+
+
+def total_of_unobserved(model, known, n):
+    """Sum of the probabilities of all ordered pairs that are not known arcs."""
+    total = 0.0
+    for rows in np.array_split(np.arange(n), max(1, n * n // 400_000)):
+        pairs = np.stack(np.meshgrid(rows, np.arange(n), indexing="ij"), axis=-1).reshape(-1, 2)
+        pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & ~ArcSet(known, n).contains(pairs)]
+        total += model._probabilities(pairs).sum()
+    return total
+
+
+@pytest.mark.parametrize(("reciprocity", "encoder"), [(0.0, "auto"), (0.7, "auto"), (0.3, "closed_form")])
+def test_probabilities_of_generated_graphs_add_up_to_the_arcs_that_were_hidden(reciprocity, encoder):
+    arcs, _ = drawn_graph(reciprocity=reciprocity)
+    known, gone = hidden(arcs, 0.1)
+    model = LinkPredictor(**FAST, encoder=encoder, options=LinkOptions(folds=2, ppr_rank=8)).fit(
+        known_graph(known, 400)
+    )
+    total = total_of_unobserved(model, known, 400)
+    assert len(gone) / 1.5 < total < 1.5 * len(gone)
+    assert model.scores_["calibration"]["missing_arcs"] == pytest.approx(len(known) / 9)
+    # It is an assumption, and it is the one that was stated.
+    twice = LinkPredictor(**FAST, encoder="closed_form", missing_share=0.2).fit(known_graph(known, 400))
+    assert total_of_unobserved(twice, known, 400) == pytest.approx(len(known) / 4, rel=0.2)
+
+
+def known_graph(arcs, n):
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(arcs)), tuple(arcs.T)), shape=(n, n))
+
+
+@pytest.mark.parametrize("name", ["cora", "openflights"])
+def test_probabilities_of_real_graphs_add_up_to_the_arcs_that_were_hidden(name):
+    with np.load(real_file(f"graphs/{name}.npz")) as file:
+        arcs, n = np.column_stack([file["src"], file["dst"]]).astype(np.int64), int(file["n_nodes"])
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    known, gone = hidden(arcs, 0.1)
+    model = LinkPredictor(32, epochs=4, random_state=0, n_jobs=1, encoder="direct").fit(known_graph(known, n))
+    assert len(gone) / 1.5 < total_of_unobserved(model, known, n) < 1.5 * len(gone)
+
+
+def test_without_validation_probabilities_are_said_to_come_from_the_arcs_themselves():
+    arcs, _ = drawn_graph(100)
+    model = LinkPredictor(**FAST, encoder="direct", validation_fraction=0).fit(known_graph(arcs, 100))
+    assert model.scores_["calibration"]["from"] == "the arcs that were learned"
+    assert np.isfinite(model.predict_proba(arcs[:9])).all()
