@@ -151,7 +151,7 @@ def run_cell(
         "candidates": model.validation_scores_,
         "encoder": model.encoder_,
         "members": model.members_,
-        "correction": model.scores_["correction"],
+        "correction": model.scores_.get("correction"),
         "calibration": model.scores_["calibration"],
         "alpha": model.alpha_,
         "seconds": round(seconds, 1),

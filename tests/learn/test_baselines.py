@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from finsler.geometry.randers import randers_distances
-from finsler.learn import baselines
+from finsler.learn import baselines, neighbors
 from finsler.learn.baselines import baseline_logits, closed_form_maps, neighbor_logit, run_baselines
 from finsler.learn.features import choose_ridge, spring_heights
 from finsler.learn.tasks import split_links
