@@ -94,11 +94,19 @@ def saved_network(changes=None, attributes=None, **arrays) -> bytes:
 def saved_model(changes=None, **arrays) -> bytes:
     X = np.random.default_rng(1).normal(size=(4, 3))
     record = {
-        "labels": LABELS, "members": 1, "encoder": "direct", "scores": {"direct": 70.0}, "status": "finished",
+        "labels": LABELS, "members": ["direct"], "encoder": "direct", "candidates": {"direct": 70.0}, "status": "finished",
+        "scores": {"direction": 70.0, "calibration": {"missing_share": 0.1}},
         "history": {"direct": [{"epoch": 1, "loss": 0.5}]}, "provenance": {}, "options": None,
         "parameters": {"n_components": 3, "encoder": "auto", "alpha": "auto", "random_state": 0},
     }  # fmt: skip
-    parts = {"points0": X, "radii0": np.zeros((4, 2)), "decoder0": np.array([0.2, 1.0, 0.5])}
+    parts = {"points0": X, "radii0": np.zeros((4, 2)), "decoder0": np.array([0.2, 1.0, 0.5, 2.0])}
+    parts |= {
+        "scale": np.array([[1.0, 0.0]]),
+        "correction": np.array([1.0, 0, 0, 0, 0]),
+        "intercepts": np.zeros(2),
+    }
+    for g in (0, 1):
+        parts |= {f"slopes{g}": np.ones(2), f"bends{g}": np.zeros(1)}
     parts |= {"known": np.array([[0, 1], [1, 2]]), **arrays}
     return archive("link predictor", {**record, **(changes or {})}, **parts)
 
@@ -513,8 +521,8 @@ def _saved() -> dict[str, bytes]:
     }
     files["network-none.npz"] = saved_map({"network": 5})
     parts = {
-        "members": [0, 99, "x", 10**30], "labels": [["A"]], "options": [{"x": 1}, {"width": -1}, 5], "parameters": [{"x": 1}, None],
-        "history": [{"a": 5}, [], {"a": [{}]}], "scores": [[], {"a": "x"}], "encoder": [None], "provenance": [3],
+        "members": [0, [], [5], ["x"] * 99, "x", 10**30], "candidates": [[], {"a": "x"}, None], "labels": [["A"]], "options": [{"x": 1}, {"width": -1}, 5], "parameters": [{"x": 1}, None],
+        "history": [{"a": 5}, [], {"a": [{}]}], "scores": [[], {"a": "x"}, {"calibration": 5}], "encoder": [None], "provenance": [3],
     }  # fmt: skip
     files |= {
         f"model-{name}-{k}.npz": saved_model({name: v})
@@ -524,7 +532,13 @@ def _saved() -> dict[str, bytes]:
     wrong = {
         "points0": nan,
         "radii0": np.zeros((3, 2)),
-        "decoder0": np.array([5.0, 1, 1]),
+        "decoder0": np.array([5.0, 1, 1, 2]),
+        "scale": np.array([1.0, 0.0]),
+        "correction": np.array([np.nan, 0, 0, 0, 0]),
+        "intercepts": np.zeros(3),
+        "slopes0": np.array([-1.0, 1.0]),
+        "slopes1": np.ones(3),
+        "bends0": np.array([np.inf]),
         "known": np.array([[0, 99]]),
     }
     files |= {f"model-{name}.npz": saved_model(**{name: value}) for name, value in wrong.items()}

@@ -65,13 +65,16 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     candidates = saved.value("candidates", dict)
     if not all(isinstance(value, int | float) for value in candidates.values()):
         raise saved.wrong("candidates", "holds what is no score")
+    scores = saved.value("scores", dict)
+    if not isinstance(scores.get("calibration"), dict):
+        raise saved.wrong("scores", "does not say how probabilities were found")
     outcome = Outcome(
         LinkScore(members, scale, correction, neighbors),
         Calibration(lines, saved.array("intercepts", 2)),
         saved.value("encoder", str),
         names,
         candidates,
-        saved.value("scores", dict),
+        scores,
         saved.value("history", dict),
         saved.value("status", str),
     )
