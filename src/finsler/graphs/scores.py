@@ -91,7 +91,9 @@ def digraph_scores(
     squared, relative, counted, precision, reachable = np.concatenate(parts, axis=1)
     ones = np.ones(len(sources))
     sums = ((squared, counted), (relative, counted), (precision, ones), (reachable, ones))
-    (B, dB), (C, dC), (MAP, dMAP), (near, d_near) = (_ratio(*pair, population) for pair in sums)
+    (B, dB), (C, dC), (MAP, dMAP), (near, d_near) = (
+        _ratio(above, below, population) for above, below in sums
+    )
     return DigraphScores(B, C, MAP, near, dB, dC, dMAP, d_near, len(sources), int(counted.sum()))
 
 
