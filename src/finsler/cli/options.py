@@ -115,9 +115,9 @@ _AGGREGATE = "How several values of one pair become one; refused if not given."
 _ENCODING = "Encoding of text files, if not UTF-8: cp1252, latin-1, ..."
 _VARIABLE = "Of a MATLAB file; or durations or distances of a routing service's JSON."
 _SIMILARITY = (
-    "It holds counts or similarities; how to make dissimilarities of them. gravity: sizes divided out (moves, trade, trips); "
-    "transition: cost of a step, -log of the share of the row (confusions, clicks); rank: place among the partners, only the "
-    "order counts (preferences); linear: turned round (ratings of similarity, correlations)."
+    "It holds counts or similarities; how to make dissimilarities of them. gravity: sizes divided out (moves, trade); "
+    "transition: cost of a step, -log of the share of the row (confusions, clicks); rank: place among the partners, "
+    "only the order counts (preferences); linear: turned round (ratings of similarity, correlations)."
 )
 _ZEROS = "What a count of zero says: nothing, little, or zero."
 _DIAGONAL = "If the diagonal is not zero: refuse, ignore it, or use it."
