@@ -266,3 +266,11 @@ def test_a_weight_that_overflows_is_refused_without_a_warning(D):
         warnings.simplefilter("error", RuntimeWarning)
         with pytest.raises(ValueError, match="rescale the weights"):
             embed_matrix(D * 1e17, weights=W)
+
+
+def test_lengths_of_arcs_whose_sum_overflows_are_refused_without_a_warning():
+    arcs = [(0, 1, 1.7e308), (1, 2, 1.7e308), (2, 0, 1.0), (1, 0, 1.0), (2, 1, 1.0)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="rescale"):
+            embed_graph(arcs, method="sparse", n_pivots=2)

@@ -309,7 +309,9 @@ class Embedding(ViewedMap, ExportedMap):
             lines.append(f"  {rows}: normalized stress {self.held_out.normalized_stress}")
         if (shown := self.asymmetry_shown()) is not None:
             may_turn = self.swirl is None and self.swirl_choice is None and self.scaled is None
-            lines.append(f"  asymmetry shown: {shown}{shown.advice(self.n_components, may_turn)}")
+            lines.append(
+                f"  asymmetry shown: {shown}{shown.advice(self.n_components, may_turn, self.n_points)}"
+            )
         sentences = [sentence for sentence in self.sentences() if sentence not in known]
         lines.append(f"  {self.status}: {' '.join(sentences)}")
         return "\n".join(lines)

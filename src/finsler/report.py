@@ -6,6 +6,7 @@ The data are checked as for a map, by :func:`~finsler.data.matrix.as_dissimilari
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import sqrt
@@ -305,9 +306,10 @@ def asymmetry_report(
 
     Parameters
     ----------
-    data : array-like or DataFrame of shape (n_points, n_points), Dissimilarities, or Digraph
+    data : array-like or DataFrame of shape (n_points, n_points), Dissimilarities, Digraph, or path
         Dissimilarities **from row to column**, checked as for a map; but NaN (missing) and inf (unreachable) are counted,
-        not refused. Of a graph, the lengths of its shortest paths.
+        not refused. Of a graph, the lengths of its shortest paths. A path is that of a file with such a matrix, as
+        :func:`finsler.embed_matrix` takes it.
     weights : array-like of the same shape, optional
         Weight of each ordered pair, 0 for unknown.
     labels : sequence, optional
@@ -346,6 +348,11 @@ def asymmetry_report(
     seed = check_count("random_state", fresh if random_state is None else random_state, 0)
     most = check_count("max_triangles", max_triangles, 0)
     thread_count(n_jobs)  # refuses what is no number of threads
+    if isinstance(data, str | os.PathLike):
+        from finsler.data.tables import read_table
+
+        table = read_table(data, kind="matrix")
+        data, labels = table.values, table.labels if labels is None else labels
     if hasattr(data, "adj") or hasattr(data, "get_edgelist"):  # networkx, igraph
         data = as_digraph(data)
     if isinstance(data, Digraph):

@@ -167,7 +167,7 @@ def test_missing_values(small):
     assert (
         "contains NaN or infinity: from 0 ('A') to 1 ('B') it is nan, which stands for an empty cell" in line
     )
-    assert "missing='mask'" in line
+    assert "--missing mask" in line
     D = [[0, np.nan, 4, 5], [2, 0, 2, 4], [4, 3, 0, 2], [5, 4, np.inf, 0]]
     for missing in ("mask", "hinge"):
         found = json.loads(done("embed", small, "--missing", missing, "--json").stdout)
@@ -214,7 +214,7 @@ def test_edges(tmp_path):
     assert result.stderr.startswith(said + "\n")
     assert done("embed", file, "--out", "-").stderr.startswith(said + ". Taken for edges")
     assert "4 ordered pairs without a path" in result.stderr
-    assert "unreachable='mask'" in mistake("embed", file, "--unreachable", "raise", "--json")
+    assert "--unreachable mask" in mistake("embed", file, "--unreachable", "raise", "--json")
     piped = done("embed", "-", "--out", "-", "--alpha", "0.3", input=file.read_text())
     assert len(piped.stdout.splitlines()) == 6
 
@@ -238,7 +238,7 @@ def test_points_in_two_pieces_keep_labels_and_attributes(sea, monkeypatch):
     far = [f"q{i},{50 + i},50,0,0,{9}" for i in range(3)]
     file.write_text("\n".join([lines[0], *far, *lines[1:]]))
     line = mistake("embed", file, "--n-neighbors", "2", "--json")
-    assert "unreachable='largest'" in line
+    assert "--unreachable largest" in line
     options = ["--n-neighbors", "2", "--unreachable", "largest", "--color", "depth"]
     done("embed", file, *options, "--out", file.with_suffix(".npz"))
     found = Embedding.load(file.with_suffix(".npz"))
@@ -259,8 +259,8 @@ def test_similarities(tmp_path, real):
         erasmus.write_text(cli_output.matrix_csv(flows(33, zeros=121)[0], [f"c{k}" for k in range(33)]))
     line = mistake("embed", morse, "--out", "-")
     assert f"from 0 ('A') to itself it is {0.08 if real else 0.12}" in line
-    assert "diagonal='ignore'" in line
-    assert "similarity='gravity'" in line
+    assert "--diagonal ignore" in line
+    assert "--similarity gravity" in line
     assert len(done("embed", morse, "--out", "-", "--diagonal", "ignore").stdout.splitlines()) == 37
     from finsler.data.similarities import dissimilarities_from
 
@@ -310,9 +310,9 @@ def test_a_tour(tmp_path, real):
         (SMALL.replace("2,4", "-2,4"), "Negative values in data passed to small.csv: from 1 ('B') to 2 ('C')"),
         (SMALL.replace("B,2,0,2,4", "B,,,,"), "contains NaN or infinity"),
         ("", "small.csv is empty."),
-        ("a,b,c,d\ne,f,g,h\n", "kind='matrix'"),
+        ("a,b,c,d\ne,f,g,h\n", "--kind matrix"),
         ("id,a,b,km,min\n1,x,y,3,9\n2,y,x,4,8\n", "source, target: which columns"),
-        ("a,b\nc,d\n", "connection='weak'"),
+        ("a,b\nc,d\n", "--connection weak"),
         ("x,y,u,v\n0,0,2,0\n1,1,0,0\n2,0,0,0\n", "current"),
         ("x,y,u,v\n0,0,0,0\n", "two points"),
         ("source,target,length\na,b,-1\nb,a,2\n", "weight=None"),
@@ -363,7 +363,7 @@ def test_data_that_are_wrong(small, text, words):
         (["embed"], "Missing argument 'FILE'. Try 'finsler embed --help'."),
         (["embed", "small.csv", "--nothing"], "--nothing"),
         (["embed", "small.csv", "--dim", "0", "--json"], "equal to 1. Try"),
-        (["embed", "edges.txt", "--json", "--method", "dense", "--n-pivots", "3"], "--n-pivots: goes with method"),
+        (["embed", "edges.txt", "--json", "--method", "dense", "--n-pivots", "3"], "--n-pivots: goes with --method"),
         (["embed", "edges.txt", "--json", "--weights", "small.csv", "--n-pivots", "3"], "goes without weights"),
         (["embd"], "No such command 'embd'"),
         (["--nothing"], "--nothing"),
@@ -424,7 +424,7 @@ def test_large_graphs_are_sparse_and_say_so(arcs, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--method", "sparse", "--solver", "classical"], "solver='classical' goes with method='dense'"),
+        (["--method", "sparse", "--solver", "classical"], "--solver classical goes with --method dense"),
         (["--method", "sparse", "--weights", "w.csv"], "--weights: goes with --method dense"),
         (["--method", "quick"], "is not one of"),
     ],

@@ -169,7 +169,7 @@ def test_the_command_line_does_not_fill_gaps(tmp_path):
     file = tmp_path / "times.csv"
     file.write_text("Origin,Destination,Seconds\n" + "".join(f"p{i},p{j},{v}\n" for i, j, v in rows))
     result = done("report", file)
-    assert f"{len(rows)} pairs of 15 places, the others missing" in result.stderr
+    assert f"{len(rows)} pairs of 15 places, {15 * 14 - len(rows)} ordered pairs missing" in result.stderr
     assert "100 %" not in result.stdout.splitlines()[1]
     done("embed", file, "--out", tmp_path / "map.npz")
     found = Embedding.load(tmp_path / "map.npz")

@@ -69,7 +69,7 @@ def test_pairs():
     assert facts.columns == {"source": "Origin", "target": "Destination", "value": "Seconds"}
     assert "5 of 6 rows" in facts.remarks[0]
     assert found.describe().startswith(
-        "stdin: 5 pairs of 3 places, the others missing. year=2020 keeps 5 of 6 rows."
+        "stdin: 4 pairs of 3 places, 2 ordered pairs missing. year=2020 keeps 5 of 6 rows."
     )
     with pytest.raises(InputError, match="holds no arcs or pairs"):
         table(TIMES, "pairs", where={"year": 1999})

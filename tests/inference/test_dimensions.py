@@ -104,8 +104,10 @@ def test_scree():
 
 
 def test_what_is_refused():
-    with pytest.raises(InputError, match="n_folds"):
+    with pytest.raises(InputError, match="some point of D has 5 known pairs"):
         cross_validate(spiral(6), dims=(4,), n_folds=2)
+    with pytest.raises(InputError, match="n_folds"):
+        cross_validate(spiral(6), dims=(3,), n_folds=2)
     with pytest.raises(InputError, match="models"):
         cross_validate(spiral(8), models=["swirl?"])
     with pytest.raises(InputError, match="dims"):

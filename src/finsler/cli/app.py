@@ -34,9 +34,10 @@ class Command(TyperCommand):
         """Run the command."""
         if hasattr(sys.stdout, "reconfigure"):  # labels may hold what the terminal cannot show
             sys.stdout.reconfigure(errors="backslashreplace")
+        options = {param.name: param.opts[0] for param in self.params}
         try:
             prepare_for_little_address_space()
-            with warnings_in_lines():
+            with warnings_in_lines(options):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             say("finsler: stopped by Ctrl-C; nothing more was written.")
@@ -45,7 +46,7 @@ class Command(TyperCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except MENDABLE as error:
-            say(f"finsler: {explain(error, {param.name: param.opts[0] for param in self.params})}")
+            say(f"finsler: {explain(error, options)}")
             raise typer.Exit(2) from None
 
 

@@ -137,10 +137,15 @@ def embed(
         unit=unit or result.provenance.columns.get("unit", ""),
     )
     output.say_map(result, quiet=quiet, said=table.provenance.remarks)
+    agreement = None if other is None else inputs.agreement(other, result)
+    if agreement is not None and not quiet:
+        output.say(f"  laid over {like}: {agreement.summary().splitlines()[0]}")
     drawn: dict[str, Any] = {"color": color, "title": title, "arcs": arcs}
     output.write(targets, result, **drawn, quiet=quiet, keep_data=keep_data, worst=pairs)
     if json:
-        output.print_json(_record(table, result, targets))
+        output.print_json(
+            _record(table, result, targets) | ({} if agreement is None else {"r_like": agreement.r})
+        )
     output.end_as(result.status)
 
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from finsler.graphs.neighbors import geodesic_distances
 from finsler.graphs.readers import open_file
 from finsler.recipes import embed_graph, embed_matrix, embed_points
 from finsler.solvers.options import MapOptions, ScalingOptions, scaling_of
+
+if TYPE_CHECKING:
+    from finsler.inference.alignment import Alignment
 
 Options = Mapping[str, Any]
 About = dict[str, NDArray[Any]]
@@ -228,6 +231,13 @@ def _of_field(table: Table, options: Options) -> dict[str, Any]:
 def load_like(path: str | None) -> Embedding | None:
     """Load the map of ``--like``, before anything is computed."""
     return None if path is None else Embedding.load(path)
+
+
+def agreement(other: Embedding, result: Embedding) -> Alignment:
+    """How well a map agrees with the one of ``--like``."""
+    from finsler.inference.alignment import compare_maps
+
+    return compare_maps(other, result, n_permutations=0)
 
 
 def attributes_of(table: Table, options: Options) -> About:

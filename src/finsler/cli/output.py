@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import sys
 import time
 import warnings
@@ -323,13 +324,29 @@ def explain(error: BaseException, options: Mapping[str, str] | None = None) -> s
                 text = rest.removeprefix(mark)
                 break
         text = f"{(options or {})[argument]}: {text}"
-    elif isinstance(error, MemoryError) and not text:
+    elif isinstance(error, MemoryError) and not text:  # numpy's own
         text = "There is not enough memory."
     elif isinstance(error, FileNotFoundError) and error.filename:
         text = f"There is no file {error.filename}."
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    return one_line(text)
+    return one_line(in_words_of_options(text, options or {}))
+
+
+def in_words_of_options(text: str, options: Mapping[str, str]) -> str:
+    """Arguments as the command line writes them: ``missing='mask'`` becomes ``--missing mask``.
+
+    Examples
+    --------
+    >>> in_words_of_options("Pass missing='mask', or n_init=20.", {"missing": "--missing", "n_init": "--n-init"})
+    'Pass --missing mask, or --n-init 20.'
+    """
+
+    def written(found: re.Match[str]) -> str:
+        return f"{options[found[1]]} {found[2] or found[3]}" if found[1] in options else found[0]
+
+    said = re.sub(r"""\b([a-z_]{1,40})=(?:['"]([\w-]{1,40})['"]|([0-9.]{0,20}[0-9])\b)""", written, text)
+    return re.sub(r"(--[a-z-]{1,40} [\w.-]{1,40}) \(\1\)", r"\1", said)  # which was written both ways
 
 
 def say(text: str) -> None:
@@ -338,11 +355,11 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def warnings_in_lines() -> Iterator[None]:
-    """Show the library's warnings as lines on stderr, and no others."""
+def warnings_in_lines(options: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Show the library's warnings as lines on stderr, and no others; ``options`` are those of :func:`explain`."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        say(f"finsler: warning: {one_line(str(message))}")
+        say(f"finsler: warning: {one_line(in_words_of_options(str(message), options or {}))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

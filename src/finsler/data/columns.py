@@ -297,8 +297,9 @@ FEW_PLACES = 10  # among which short steps and long ways cannot be told apart
 STEPS = 2.0  # a median way of at least so many median values means edges of a network
 # What is said when it was decided, and how to decide otherwise.
 TAKEN_FOR = {
-    "pairs": "Taken for measured pairs, the others missing; if these are roads between neighbors, take kind edges.",
-    "edges": "Taken for edges of a network, along which ways lead; if these are measured pairs, take kind pairs.",
+    "pairs": "Taken for measured pairs; if these are roads between neighbors, take kind='edges' (--kind edges).",
+    "edges": "Taken for edges of a network, along which ways lead; if these are measured pairs, take kind='pairs' "
+    "(--kind pairs).",
 }
 _SOURCES, _WORK = 16, 4_000_000  # places that ways are followed from, and pairs that are looked at in all
 

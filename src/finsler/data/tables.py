@@ -115,9 +115,13 @@ class Table:
     def _describe_pairs(self) -> str:
         assert self.source is not None
         assert self.target is not None
-        pairs = {(i, j) for i, j in zip(self.source, self.target, strict=True) if i != j}
+        known = [True] * len(self.source) if self.values is None else ~np.isnan(self.values)
+        pairs = {
+            (i, j) for i, j, there in zip(self.source, self.target, known, strict=True) if i != j and there
+        }
         n = len({*self.source, *self.target})
-        others = ", the others missing" if self.kind == "pairs" and len(pairs) < n * (n - 1) else ""
+        n_missing = n * (n - 1) - len(pairs)
+        others = f", {count(n_missing, 'ordered pair')} missing" if self.kind == "pairs" and n_missing else ""
         return f"{count(len(pairs), self.kind[:-1])} of {count(n, 'place')}{others}"
 
     def _describe_matrix(self) -> str:
@@ -359,6 +363,11 @@ def _long(
         remarks = [*remarks, TAKEN_FOR[kind]]
     elif kind == "auto":
         kind = "edges" if values is None else "pairs"
+        if values is None and len(texts[0]) == 1 and not header:
+            raise InputError(
+                f"{text.name} holds two words and no number, {texts[0][0]!r} and {texts[1][0]!r}; if that is a graph of one "
+                "arc, say so by kind='edges' (--kind edges)."
+            )
     if kind == "pairs" and values is None:
         raise InputError(f"{text.name}: pairs need values; there are only two columns.")
     roles = {"source": i, "target": j, **({} if k is None else {"value": k})} if header else {}

@@ -89,20 +89,26 @@ class AsymmetryShown(NamedTuple):
         rows = "" if self.n_rows is None else f" (from {self.n_rows} rows)"
         return f"{100 * max(self.share, 0.0):.3g}{error} %{most}{rows}"
 
-    def advice(self, n_components: int, may_turn: bool) -> str:
+    def advice(self, n_components: int, may_turn: bool, n_points: int) -> str:
         """What may show more: another dimension if heights could, a drift that turns (if it `may`) if they cannot.
+
+        Not more dimensions than half of the other points: with as many coordinates as pairs a map fits whatever there
+        is, and nothing holds alpha.
 
         Examples
         --------
-        >>> AsymmetryShown(0.3, available=0.9).advice(2, may_turn=True)
+        >>> AsymmetryShown(0.3, available=0.9).advice(2, may_turn=True, n_points=20)
         ': try 3 dimensions'
-        >>> AsymmetryShown(0.01, available=0.02).advice(2, may_turn=True)
+        >>> AsymmetryShown(0.3, available=0.9).advice(2, may_turn=True, n_points=6)
+        ''
+        >>> AsymmetryShown(0.01, available=0.02).advice(2, may_turn=True, n_points=20)
         "; if the rest runs in circles, swirl='auto' (--swirl auto) shows it"
         """
         if self.share is None or self.available is None:
             return ""
         if self.available - max(self.share, self.noise or 0.0) > 0.2:
-            return f": try {n_components + 1} dimensions"
+            more = n_components + 1
+            return f": try {more} dimensions" if 2 * more < n_points else ""
         if may_turn and n_components > 1 and self.available < 0.3:
             return "; if the rest runs in circles, swirl='auto' (--swirl auto) shows it"
         return ""

@@ -190,7 +190,8 @@ def pivot_graph(
         raise InputError(" ".join(["There is only one node to map.", *facts.sentences()]))
     require_one_piece(graph)
     hops = hops or not graph.weighted
-    unit = 1.0 if hops else float(graph.matrix.data.mean())
+    with np.errstate(over="ignore"):  # refused below
+        unit = 1.0 if hops else float(graph.matrix.data.mean())
     if not 1 / LARGEST < unit < LARGEST:
         raise InputError(f"The mean length of an arc is {unit:g}; rescale to ordinary magnitudes.")
     scaled = graph if unit == 1 else graph.scaled(1 / unit)

@@ -12,6 +12,7 @@ from scipy.stats import spearmanr
 
 from finsler._arguments import check_arguments
 from finsler.data.matrix import Dissimilarities
+from finsler.data.provenance import count
 from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.components import matrix_components
 from finsler.geometry.randers import randers_distances
@@ -173,6 +174,13 @@ def cross_validate(
         if not n:
             raise InputError("must not be empty.", argument=name)
     w = ~np.eye(data.n_points, dtype=bool) if data.weights is None else data.weights > 0
+    least = np.count_nonzero(w | w.T, axis=1).min()
+    if least <= max(sizes) + 1:
+        raise InputError(
+            f"must be lower (--max-dim): some point of D has {count(int(least), 'known pair')}, one of which is left out at "
+            f"a time, and a place in {max(sizes)} dimensions takes more than {max(sizes)}.",
+            argument="dims",
+        )
     fold = _folds(
         w,
         check_count("n_folds", n_folds, 2, max(2, data.n_points**2)),

@@ -34,6 +34,7 @@ class Turn(NamedTuple):
     q: Array
     kappa: float  #: Above 0.
     values: Array  #: What a way along each ring costs more or less, as a share: kappa times its radius.
+    rim: float  #: The same at the point that is farthest out.
     axis: Array | None  #: Direction of the axis in space, None in the plane.
     beta: float  #: Drift along the axis.
     reach: tuple[float, float]  #: How far the points lie along the axis from the center.
@@ -99,7 +100,9 @@ def turn_of(embedding: Embedding) -> Turn | None:
     values = round_values(kappa * nearest, kappa * float(away.max()))
     angle = _free_direction(flat, values / kappa, sector)
     seen = away_of_middle <= INSIDE * radius
-    return Turn(center, p, q, kappa, values, axis, beta, reach, sector, angle, seen)
+    return Turn(
+        center, p, q, kappa, values, kappa * float(away.max()), axis, beta, reach, sector, angle, seen
+    )
 
 
 def round_values(low: float, high: float) -> Array:
@@ -181,13 +184,13 @@ def ball_at(embedding: Embedding, turn: Turn, i: int, effort: float, n_points: i
 
 def rule(turn: Turn) -> str:
     """How to read what is drawn, in words."""
-    share = f"{100 * turn.values[-1]:.3g} %"
+    share = f"{100 * turn.rim:.3g} %"
     where = "center (the cross)" if turn.seen else "center, which lies outside of the picture,"
     triangle = "the triangle with the center"
     if turn.axis is not None:
         where, triangle = "axis", "the triangle with the axis, seen along it"
     return (
-        f"Going round with the arrows is cheap: on the outer ring it costs {share} less, against them {share} more. "
+        f"Going round with the arrows is cheap: at the rim it costs {share} less, against them {share} more. "
         f"Straight towards the {where} both ways cost the same; else the difference is 4 kappa times the area of {triangle} "
         f"(kappa = {turn.kappa:.3g})."
     )
@@ -303,9 +306,9 @@ def turn_key(ax: Any, turn: Turn) -> Any:
     from matplotlib.path import Path
     from matplotlib.text import Text
 
-    share = f"{100 * turn.values[-1]:.3g} %"
+    share = f"{100 * turn.rim:.3g} %"
     area = DrawingArea(132, 42)
-    area.add_artist(Text(4, 37, "on the outer ring", fontsize=7.5, color="#333333", va="center"))
+    area.add_artist(Text(4, 37, "at the rim", fontsize=7.5, color="#333333", va="center"))
     solid = (
         turn.axis is not None
     )  # which way arrows turn there depends on the view, so those of the box are straight

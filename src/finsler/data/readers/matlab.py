@@ -6,26 +6,12 @@ import io
 import math
 from typing import Any
 
-import numpy as np
-
 from finsler._runtime import require_memory
 from finsler.data.provenance import listed
+from finsler.data.readers.matlab5 import Variable, variables
 from finsler.data.readers.sparse import sparse_of
 from finsler.errors import InputError, MissingExtraError
 
-NUMBERS = (
-    "double",
-    "single",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "logical",
-)
 _LABELS = ("labels", "names")
 
 
@@ -33,20 +19,13 @@ def parse_mat(data: bytes, variable: str | None) -> tuple[Any, list[str] | None]
     """Matrix `variable` of a file, or the only one that is square, and its labels."""
     if data[512:516] == b"\x89HDF" or data[:4] == b"\x89HDF":
         return _from_hdf(data, variable), None
-    from scipy.io import loadmat, whosmat
-
-    there = {name: (shape, kind) for name, shape, kind in whosmat(io.BytesIO(data))}
-    shapes = {name: shape for name, (shape, kind) in there.items() if kind in (*NUMBERS, "sparse")}
+    there = {found.name: found for found in variables(data)}
+    shapes = {name: found.shape for name, found in there.items() if found.is_numeric}
     name = chosen_variable(shapes, variable)
-    labels = [key for key in _LABELS if there.get(key, ((), ""))[1] in ("cell", "char")]
-    if there[name][1] != "sparse":
-        require_memory(16.0 * math.prod(shapes[name]), f"The matrix {name!r}", "Take a part of it.")
-    found = loadmat(io.BytesIO(data), variable_names=[name, *labels])
-    matrix = found[name]
-    if hasattr(matrix, "tocsc"):  # whose parts are not compared when it is read
-        parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
-        matrix = sparse_of({"format": np.array(b"csc"), "shape": np.array(matrix.shape), **parts})
-    return matrix, _words(found[labels[0]], shapes[name][0]) if labels else None
+    labels = [key for key in _LABELS if key in there and there[key].is_text]
+    if there[name].is_sparse:
+        return sparse_of(there[name].columns()), None
+    return there[name].numbers(), _words(there[labels[0]], shapes[name][0]) if labels else None
 
 
 def chosen_variable(shapes: dict[str, Any], variable: str | None) -> str:
@@ -65,9 +44,9 @@ def chosen_variable(shapes: dict[str, Any], variable: str | None) -> str:
     return square[0]
 
 
-def _words(found: Any, n: int) -> list[str] | None:
+def _words(found: Variable, n: int) -> list[str] | None:
     """Texts of a cell array or of rows of characters; None if they are not one for each row."""
-    words = ["".join(map(str, np.ravel(word))).strip() for word in np.asarray(found, dtype=object).ravel()]
+    words = found.words()
     return words if len(words) == n else None
 
 

@@ -30,6 +30,11 @@ LONGEST = 100  # characters of a number
 # No part of these can match what another one matches, so that they never go back and forth over a long cell.
 _POINT = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|infinity|∞)", re.ASCII | re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_BOTH_MARKS = re.compile(r"[-+]?[0-9]{1,30}(?:[.,' ][0-9]{3}){1,9}[.,][0-9]{0,30}")
+_THREE_BEHIND = re.compile(r"-?[1-9][0-9]{0,2}[.,][0-9]{3}")
+# Of all bytes of a file, quickly: is there anything like 1.200, and nothing like 1.2, 0.125 or 1.2345?
+_GROUPED = re.compile(rb"(?<![0-9.,])[1-9][0-9]{0,2}[.,][0-9]{3}(?![0-9.,])")
+_DECIMAL = re.compile(rb"[0-9][.,][0-9]{1,2}(?![0-9])|[0-9][.,][0-9]{4}|(?<![0-9.,])0[.,][0-9]")
 _HEAD_ROWS, _HEAD_CHARACTERS = 101, 30_000  # that are looked at to find out how a table is written
 
 Array = NDArray[Any]
@@ -144,6 +149,7 @@ class Text:
         if grid is not None and grid.first_width == self.width - short:
             found = grid.numbers(list(numbers), self._decimal(numbers, header), header)
             if found is not None:
+                self._refuse_thousands(numbers, header, short)
                 return [grid.texts(k, header) for k in texts], found
         columns: list[list[str]] = [[] for _ in texts]
         values = array("d")
@@ -151,6 +157,7 @@ class Text:
             for column, k in zip(columns, texts, strict=True):
                 column.append(cells[k])
             values.extend(self._numbers([cells[k] for k in numbers], row, numbers, names))
+        self._refuse_thousands(numbers, header, short)
         return columns, np.array(values).reshape(-1 if len(numbers) else 0, len(numbers))
 
     def whole_numbers(self, columns: Sequence[int], header: bool) -> list[Array] | None:
@@ -165,6 +172,26 @@ class Text:
                 return None
             found.append(values)
         return found
+
+    def _refuse_thousands(self, numbers: Sequence[int], header: bool, short: bool) -> None:
+        """Refuse 1.200 beside 950: the one would be read as 1.2, and is most likely meant as 1200.
+
+        That is, marks with three digits behind them, always, among whole numbers that reach 100.
+        """
+        if self.delimiter == "," or not _GROUPED.search(self.data) or _DECIMAL.search(self.data):
+            return
+        grouped, whole = "", ""
+        for _, cells in self.body(header, short):
+            for cell in (cells[k] for k in numbers):
+                if _matches(_THREE_BEHIND, cell):
+                    grouped = grouped or cell
+                elif len(cell) >= 3 and cell.isdecimal():
+                    whole = whole or cell
+            if grouped and whole:
+                raise InputError(
+                    f"{self.name}: {grouped!r} beside {whole!r}: if the mark groups thousands, write them without it; if it "
+                    "is a decimal mark, write four decimals."
+                )
 
     def _decimal(self, numbers: Sequence[int], header: bool) -> str:
         if self.delimiter == ",":
@@ -197,6 +224,8 @@ class Text:
         mark = "." if _matches(_POINT, cell) else ","
         if mark == "," and (self.delimiter == "," or not _matches(_COMMA, cell)):
             why = "write plain numbers without units, and leave a cell empty where none is known"
+            if _matches(_BOTH_MARKS, cell):
+                why = "write thousands without a mark"
             if _matches(_COMMA, cell):
                 why = "commas separate the cells, so write decimals with a point, thousands without a mark"
             raise InputError(f"{self.name}: {place}: {cell[:LONGEST]!r} is not a number; {why}.")
