@@ -10,7 +10,7 @@ from finsler import randers_distances
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.swirl import swirl_matrix
 from finsler.plotting import plot_asymmetry, plot_map
-from finsler.plotting.explorer import _record
+from finsler.plotting.explorer import page_record
 from finsler.plotting.swirl import ball_at, round_values, turn_of, way
 
 from helpers import made_map, note_of, settled, turning_map
@@ -164,10 +164,10 @@ def test_labels_keep_off_those_of_the_rings():
 
 
 def test_a_page_is_told_where_the_drift_turns():
-    turn = _record(turning_map(center=0.3), [], 0, None)["turn"]
+    turn = page_record(turning_map(center=0.3))["turn"]
     assert turn["center"] == pytest.approx([0.3, 0.0])
     assert [ring["label"] for ring in turn["rings"]] == ["±5 %", "±10 %", "±15 %", "±20 %", "±25 %"]
-    assert _record(made_map([[0.0, 0.0], [1.0, 0.0]]), [], 0, None)["turn"] is None
+    assert page_record(made_map([[0.0, 0.0], [1.0, 0.0]]))["turn"] is None
 
 
 def test_the_picture_of_the_asymmetry_speaks_of_no_climb():
