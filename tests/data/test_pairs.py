@@ -179,3 +179,9 @@ def test_the_command_line_does_not_fill_gaps(tmp_path):
     file.write_text(file.read_text().replace("Seconds", "trips"))
     assert "similarity" in mistake("embed", file, "--out", "-")
     done("embed", file, "--similarity", "rank", "--out", "-")
+
+
+def test_a_value_of_hundreds_of_digits_is_refused_in_a_line():
+    with pytest.raises(InputTypeError) as error:
+        embed_pairs([("a", "b", 10**5000), ("b", "a", 1.0)])
+    assert "an integer of" in str(error.value)

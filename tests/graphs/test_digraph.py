@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
+from finsler.errors import InputError
 from finsler.graphs.digraph import Digraph, as_digraph, largest_component
 
 # Labels that break naive readers, and an arc of length zero.
@@ -576,3 +577,10 @@ def test_random_components(arcs, connection):
     assert part.n_arcs == peer.subgraph(part.nodes).number_of_edges()
     assert part.n_nodes + len(part.provenance.left_out) == graph.n_nodes
     assert isinstance(part, Digraph)
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_lengths_of_hundreds_of_digits_are_refused_in_a_line(digits):
+    with pytest.raises(InputError) as error:
+        as_digraph([("a", "b", 1), ("b", "a", 10**digits)])
+    assert len(str(error.value)) < 400

@@ -123,9 +123,9 @@ def _numbers(column: Any, name: Any) -> Array:
     for k, item in enumerate(column):
         try:
             values[k] = np.nan if _absent(item) else float(item)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputTypeError(
-                f"value: the column {name!r} must hold numbers; row {k} holds {item!r}."
+                f"value: the column {shown(name)} must hold numbers; row {k} holds {shown(item)}."
             ) from None
     return values
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,7 @@ from finsler._runtime import require_memory
 from finsler.data.frames import is_data_array, narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.data.provenance import Provenance, count
-from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.errors import InputError, InputTypeError, check_choice, shown
 from finsler.geometry import components
 from finsler.graphs import arcs as arc_lists
 from finsler.graphs.arcs import Arcs
@@ -419,7 +420,8 @@ def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.nd
     """Lengths as numbers; those that a file keeps as text are numbers, too."""
     array = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object)
     if array.dtype.kind in "biuf" or set(map(type, array)) <= {float, int}:
-        return array[kept].astype(np.float64)
+        with suppress(OverflowError):  # an integer of hundreds of digits: it is named below
+            return array[kept].astype(np.float64)
     result = np.empty(kept.size)
     for i, position in enumerate(kept):
         value = array[position]
@@ -427,9 +429,9 @@ def _lengths(values: Any, kept: np.ndarray, name: Callable[[int], str]) -> np.nd
             if np.iscomplexobj(value) or "_" in str(value):  # both of which Python would allow
                 raise TypeError
             result[i] = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"The length of {name(position)} is {value!r}, not a number. "
+                f"The length of {name(position)} is {shown(value)}, not a number that can be used. "
                 "Say with weight= where the lengths are, or weight=None to count arcs."
             ) from None
     return result
