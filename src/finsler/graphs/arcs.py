@@ -211,9 +211,10 @@ def column_arcs(columns: Any, weight: Any, labels: Any) -> Arcs:
 def arcs_between(source: Any, target: Any, lengths: Any, labels: Iterable[Hashable] | None) -> Arcs:
     """Arcs from columns of node names."""
     source, target = node_array(source, "source"), node_array(target, "target")
-    if lengths is not None and np.ndim(lengths) != 1:
+    dimensions = getattr(lengths, "ndim", 1)  # entries of a list that are no numbers are named later
+    if dimensions != 1:
         raise InputError(
-            f"the lengths of arcs are one number for each, not an array of {np.ndim(lengths)} dimensions."
+            f"the lengths of arcs are one number for each, not an array of {dimensions} dimensions."
         )
     sizes = [source.size, target.size] + ([] if lengths is None else [len(lengths)])
     if len(set(sizes)) > 1:
