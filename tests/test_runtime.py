@@ -148,7 +148,10 @@ def test_control_groups_of_version_1(machine):
 def test_the_limit_of_the_address_space_counts(machine, monkeypatch):
     root = machine({"proc/self/status": "VmPeak: 9 kB\nVmSize: 2 kB\n"})
     monkeypatch.setattr("resource.getrlimit", lambda _: (5000, 5000))
+    monkeypatch.setattr(runtime, "_buffers_taken", True)
     assert runtime.available_memory(root) == 5000 - 2048
+    monkeypatch.setattr(runtime, "_buffers_taken", False)  # which would take what is left
+    assert runtime.available_memory(root) == 0
 
 
 def test_available_memory_is_plausible():
