@@ -14,7 +14,7 @@ from finsler.data.fields import as_points
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
 from finsler.data.matrix import as_float_array
-from finsler.data.tables import point_table
+from finsler.data.point_tables import point_table
 from finsler.errors import InputError, check_choice
 
 RADIUS = 6_371_008.8  # meters: the mean radius of the earth

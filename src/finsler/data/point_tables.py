@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -15,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._read import guarded, read_npy, read_npz
-from finsler.data.columns import LABELS
+from finsler.data.columns import LABELS, find_vectors
+from finsler.data.frames import narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import check_weight_rows
 from finsler.data.provenance import Provenance, listed
 from finsler.data.readers import Cells, read_cells
+from finsler.data.readers.columnar import Columns
 from finsler.data.readers.text import is_number
-from finsler.data.tables import attribute, check_labels, read_table
+from finsler.data.tables import Table, attribute, check_labels, points_of, read_table
 from finsler.errors import InputError
 
 Array = NDArray[Any]
@@ -205,3 +208,23 @@ def read_label_pairs(
     if not found:
         raise InputError(f"{text.name} holds no pairs.")
     return found
+
+
+def point_table(points: Any) -> Table | None:
+    """Points with their vectors from a file, or from a data frame whose columns name the vectors; None for others."""
+    if isinstance(points, Table):
+        return points
+    if isinstance(points, str | os.PathLike):
+        return read_table(points, "points")
+    frame = narwhals_frame(points)
+    if frame is None or not find_vectors([str(name).lower() for name in frame.columns]):
+        return None
+    table = points_of(Columns.of(points, type(points).__name__))
+    index = getattr(points, "index", None)
+    if table.labels is None and index is not None and list(index) != list(range(len(points))):
+        if table.provenance.left_out:
+            raise InputError(
+                "points with NaN are left out by a column label, name or id; reset_index() makes one."
+            )
+        table = replace(table, labels=list(index))
+    return table

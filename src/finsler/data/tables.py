@@ -50,12 +50,11 @@ from finsler.data.columns import (
     choose_columns,
     detect,
     find_column,
-    find_vectors,
     long_header,
     matrix_layout,
     point_columns,
 )
-from finsler.data.frames import RECTANGULAR, narwhals_frame
+from finsler.data.frames import RECTANGULAR
 from finsler.data.provenance import Provenance, count
 from finsler.data.readers import Cells, GraphFile, Grid, Matrix, read_file, require_known
 from finsler.data.readers.attributed import AttributedGraph
@@ -225,7 +224,7 @@ def read_table(
     else:
         if found == "field":
             raise InputError(f"{text.name} holds a table of text; a gridded field is a netCDF file (.nc).")
-        table = _matrix(text) if found == "matrix" else _points(text)
+        table = _matrix(text) if found == "matrix" else points_of(text)
     if text.said:
         table = replace(table, provenance=table.provenance.having(remarks=text.said))
     return oriented(table, orientation)
@@ -385,7 +384,8 @@ def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]
     return np.array(source, dtype=object), np.array(target, dtype=object)
 
 
-def _points(text: Cells) -> Table:
+def points_of(text: Cells) -> Table:
+    """Points, and what is known about each, from a table with a header."""
     header = text.head[0][1]
     try:
         found = point_columns(header)
@@ -435,26 +435,6 @@ def _points(text: Cells) -> Table:
         },
         provenance=Provenance(text.name, "points", n_comments=text.n_comments, left_out=tuple(left)),
     )
-
-
-def point_table(points: Any) -> Table | None:
-    """Points with their vectors from a file, or from a data frame whose columns name the vectors; None for others."""
-    if isinstance(points, Table):
-        return points
-    if isinstance(points, str | os.PathLike):
-        return read_table(points, "points")
-    frame = narwhals_frame(points)
-    if frame is None or not find_vectors([str(name).lower() for name in frame.columns]):
-        return None
-    table = _points(Columns.of(points, type(points).__name__))
-    index = getattr(points, "index", None)
-    if table.labels is None and index is not None and list(index) != list(range(len(points))):
-        if table.provenance.left_out:
-            raise InputError(
-                "points with NaN are left out by a column label, name or id; reset_index() makes one."
-            )
-        table = replace(table, labels=list(index))
-    return table
 
 
 def attribute(text: Cells, cells: list[tuple[int, str]], column: int) -> Array:
