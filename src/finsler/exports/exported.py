@@ -172,10 +172,11 @@ class ExportedMap(ScaledMap):
         Examples
         --------
         >>> import finsler
-        >>> towns = finsler.embed_matrix([[0, 3, 9], [2, 0, 2], [4, 3, 0]], labels=["A", "B", "C"], n_components=1)
+        >>> minutes = [[0, 3, 9, 4], [2, 0, 2, 5], [4, 3, 0, 1], [6, 2, 7, 0]]
+        >>> towns = finsler.embed_matrix(minutes, labels=["A", "B", "C", "D"])
         >>> worst = towns.worst_pairs(2)
         >>> [(pair.source, pair.target, pair.in_data) for pair in worst]
-        [('A', 'C', 9.0), ('B', 'C', 2.0)]
+        [('B', 'D', 5.0), ('B', 'C', 2.0)]
         """
         check_arguments(ExportedMap.worst_pairs, locals())
         check_count("top", top)

@@ -42,9 +42,10 @@ def plot_residuals(embedding: Embedding, *, ax: Any = None, top: int = 30) -> An
     Examples
     --------
     >>> from finsler import embed_matrix
-    >>> ax = plot_residuals(embed_matrix([[0, 3, 9], [2, 0, 2], [4, 3, 0]], n_components=1), top=2)
+    >>> minutes = [[0, 3, 9, 4], [2, 0, 2, 5], [4, 3, 0, 1], [6, 2, 7, 0]]
+    >>> ax = plot_residuals(embed_matrix(minutes), top=2)
     >>> ax.get_title().splitlines()[0]
-    'The 2 worst of 6 ordered pairs: 99 % of the stress'
+    'The 2 worst of 12 ordered pairs: 48 % of the stress'
     """
     check_arguments(plot_residuals, locals())
     check_count("top", top)
