@@ -47,7 +47,7 @@ print(*{type(w.message).__name__ + ": " + str(w.message) for w in caught}, sep="
 """
 # All that is there can be read, and nothing written: nobody, with the right to read, between read-only folders.
 AS_NOBODY = """
-for folder in $FOLDERS; do mount -t tmpfs -o ro,mode=555 none $folder || exit 99; done
+for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro,mode=555 none $folder || exit 99; done
 exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search --ambient-caps=+dac_read_search "$@"
 """
 
@@ -57,9 +57,8 @@ def test_import_and_fit_as_a_user_who_may_write_nowhere():
         pytest.skip("only root can become another user")
     package = os.path.dirname(finsler.__file__)
     env = {"HOME": "/nonexistent", "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
-    needed = [package, sys.executable, sys.prefix, *sys.path]  # which must not be hidden by what is mounted
-    folders = ("/tmp", "/var/tmp", "/dev/shm")
-    env["FOLDERS"] = " ".join(f for f in folders if not any(path.startswith(f + "/") for path in needed))
+    if any(path.startswith(("/tmp/", "/var/tmp/")) for path in (package, sys.executable, *sys.path)):
+        pytest.skip("a checkout below a temporary folder would be hidden with it")
     run = subprocess.run(
         ["unshare", "-m", "sh", "-c", AS_NOBODY, "sh", sys.executable, "-B", "-c", NOWHERE],
         env={**env, "PACKAGE": package}, cwd="/", capture_output=True, text=True, timeout=600,
