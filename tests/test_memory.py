@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import tracemalloc
+import warnings
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from finsler import randers_distances
+from finsler import FinslerMDS, randers_distances
 from finsler.cli.app import run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much is taken")
@@ -115,7 +116,7 @@ def test_a_header_that_lies_takes_no_memory(tmp_path):
 
 
 def test_the_command_line_holds_no_more_copies_than_the_library(tmp_path):
-    """Beside the file, which is mapped: one working copy; 2.1 before."""
+    """Beside the file, which is mapped: one working copy, and one of it in single precision."""
     n = 1000
     rng = np.random.default_rng(0)
     D = rng.uniform(1, 2, (n, n))
@@ -130,7 +131,7 @@ def test_the_command_line_holds_no_more_copies_than_the_library(tmp_path):
         copies = tracemalloc.get_traced_memory()[1] / D.nbytes
     finally:
         tracemalloc.stop()
-    assert copies < 1.7
+    assert copies < 1.8
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +145,12 @@ def matrices(tmp_path_factory):
             D[i] = randers_distances(X[i : i + 1], X, drift=0.2)[0]
             D[i, i] = 0
         D.flush()
+        # A compiler takes more memory than there will be: what it makes is kept.
+        for budget in [None] if n < 1000 else [None, 5 * n * n]:
+            options = {"memory_budget": budget, "max_iter": 2, "n_jobs": 1, "verbose": False}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                FinslerMDS(2, **options).fit(np.load(folder / name, mmap_mode="r"))
     return folder
 
 

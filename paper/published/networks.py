@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from finsler.learn.model import torch
+from finsler.learn.model import torch, torch_threads
 
 from published.sight import Array, Logit, Sight, Watch
 
@@ -135,8 +135,11 @@ def train(
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch draw from a seed for a while; the caller's random numbers are left alone."""
-    with torch.random.fork_rng(devices=[]):
+    """Let torch draw from a seed for a while, on one thread; the caller's random numbers are left alone.
+
+    Several threads add the gradients of a node in an order that changes from run to run.
+    """
+    with torch.random.fork_rng(devices=[]), torch_threads(1):
         torch.manual_seed(seed)
         yield
 

@@ -55,16 +55,14 @@ class IntervalDecoder(FermiDirac):
         return (self.log_radius.exp() + out_radius + in_radius - square) / self.log_temperature.exp()
 
 
-def iqe(
-    sight: Sight, *, seed: int = 0, n_parts: int = 8, n_components: int = 64, n_jobs: int | None = None
-) -> Logits:
+def iqe(sight: Sight, *, seed: int = 0, n_parts: int = 8, n_components: int = 64) -> Logits:
     """Linear and two-layer encoders, as in our ensemble, trained and chosen in the same way; their logits are averaged."""
     options = LinkOptions()
     features = None
     if sight.features is not None:
         features = feature_factors(sight.features, FEATURE_RANK, random_state=seed)
     problem = Problem(sight.arcs, sight.arcs, sight.n_nodes, features, sight.validation)
-    curriculum = cross_fit(problem, options, np.random.default_rng([seed, 1]), n_jobs=n_jobs)
+    curriculum = cross_fit(problem, options, np.random.default_rng([seed, 1]))
     members = []
     for layers in sorted({0, options.layers}):
         with seeded(seed):

@@ -11,8 +11,11 @@ pytest.importorskip("typer")
 pytest.importorskip("matplotlib")
 pytest.importorskip("plotly")
 pytest.importorskip("networkx")
+pytest.importorskip("xarray")
+pytest.importorskip("h5netcdf")
 import networkx
 import typer
+import xarray as xr
 from scipy.sparse import csr_array, save_npz
 
 from finsler.cli.app import app
@@ -71,6 +74,13 @@ def folder(tmp_path_factory):
     stops = [{"name": label, "location": [8.0 + i / 10, 47.0 + i % 4 / 10]} for i, label in enumerate(labels)]
     record = {"code": "Ok", "durations": D.tolist(), "sources": stops, "destinations": stops}
     (folder / "osrm.json").write_text(json.dumps(record))
+    lon = ("lon", np.linspace(0, 5, 8), {"units": "degrees_east"})
+    lat = ("lat", np.linspace(50, 53, 7), {"units": "degrees_north"})
+    flow = {
+        name: (("lat", "lon"), np.full((7, 8), speed), {"units": "m/s"})
+        for name, speed in (("uo", 0.5), ("vo", 0.1))
+    }
+    xr.Dataset(flow, coords={"lon": lon, "lat": lat}).to_netcdf(folder / "currents.nc", engine="h5netcdf")
     (folder / "web.csv").write_text(csv_text([["source", "target"], *([f"w{i}", f"w{j}"] for i, j in arcs)]))
     cited = [(i, int(j)) for i in range(4, 40) for j in rng.choice(i, 3, replace=False)]
     citations = [["from", "to"], *([f"paper-{i}", f"paper-{j}"] for i, j in cited)]

@@ -277,3 +277,14 @@ def test_skipped_rows_of_tables_about_points_are_said():
     with pytest.warns(UserWarning, match="stdin: 1 row below"):
         rows = read_new_rows(table, None, ["A", "B"], 2)
     assert rows.labels == ["Q"]
+
+
+def test_arcs_between_numbered_nodes_without_lengths(tmp_path):
+    for n in (1, 2, 5000):  # many are read at once, as whole numbers
+        file = tmp_path / f"ring{n}.csv"
+        file.write_text("from,to\n" + "".join(f"{i},{(i + 1) % n}\n" for i in range(n)))
+        table = read_table(file)
+        assert table.kind == "edges"
+        np.testing.assert_array_equal(table.source, np.arange(n))
+    (tmp_path / "plain.txt").write_text("".join(f"{i} {i + 1}\n" for i in range(5000)))
+    assert read_table(tmp_path / "plain.txt").target[-1] == 5000

@@ -32,6 +32,7 @@ GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
 <edge source="c" target="a"><data key="d0">3</data></edge><edge source="b" target="a"><data key="d0">4</data></edge>
 </graph></graphml>"""
 FACTS = {
+    "unit": "h",
     "stress": 1.0, "normalized_stress": 0.1, "n_iter": 3, "n_starts": 1, "n_same": 1, "status": "converged", "message": "Done.",
     "alpha_source": "fitted", "labels": LABELS, "provenance": {"kind": "matrix", "columns": {"value": "min"}},
     "shown": {"share": 0.5, "error": 0.0, "n_rows": None, "available": 0.9}, "held_out": None, "data_dropped": False, "geodesic": False, "swirl_choice": None,

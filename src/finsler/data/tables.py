@@ -362,7 +362,7 @@ def _long(
         remarks = [*remarks, TAKEN_FOR[kind]]
     elif kind == "auto":
         kind = "edges" if values is None else "pairs"
-        if values is None and len(texts[0]) == 1 and not header:
+        if values is None and len(source) == 1 and ends is None and not header:
             raise InputError(
                 f"{text.name} holds two words and no number, {texts[0][0]!r} and {texts[1][0]!r}; if that is a graph of one "
                 "arc, say so by kind='edges' (--kind edges)."
