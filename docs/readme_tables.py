@@ -88,8 +88,8 @@ def links() -> str:
             f"direction {direction[0]} (SpringRank {direction[3]})"
         )
     words = (
-        "**Links.** Area under the ROC curve in percent, mean of ten splits; direction alone needs no learning, and on\n"
-        "Gr-QC the closed form beats the trained model ([the whole table](paper/results/table2/table2.md)).\n"
+        "**Links.** Area under the ROC curve in percent, mean of ten splits; direction alone needs\n"
+        "little learning ([the whole table](paper/results/table2/table2.md)).\n"
     )
     return "\n".join([words, *parts])
 
