@@ -79,7 +79,8 @@ figures: $(VENV)/.figures
 	$(BIN)/python paper/figures.py --out output/figures
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py --large
+	$(BIN)/python benchmarks/bench_compare.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 	$(BIN)/python benchmarks/bench_reading.py --json benchmarks/bench_reading.json
 	$(BIN)/python benchmarks/bench_sparse.py --json benchmarks/bench_sparse.json

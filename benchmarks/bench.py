@@ -29,7 +29,8 @@ import finsler
 from finsler._runtime import cpu_count, map_blocks
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
-from finsler.geometry.stress import raw_stress
+from finsler.geometry.stress import axes_first, raw_stress
+from finsler.solvers.backends import passes
 from finsler.solvers.backends.memory import MemoryBackend
 from finsler.solvers.smacof import smacof
 
@@ -125,15 +126,37 @@ def bandwidth(threads):
     return a.nbytes / seconds
 
 
-def one_pass(n, dtype, threads, repeat):
+def one_pass(n, dtype, threads, repeat, *, estimate=False, weighted=False):
+    """Seconds of a pass over the pairs: in double precision, in single precision, or with weights that differ both ways.
+
+    With weights only the pass itself counts, not the solution of the equations that follows.
+    """
     rng = np.random.default_rng(0)
     D = rng.random((n, n), dtype=dtype)
     np.fill_diagonal(D, 0)
+    W = rng.uniform(0.5, 2.0, size=(n, n)) if weighted else None
     X = rng.normal(size=(n, 3))
     omega = np.array([0, 0, 0.5])
-    problem = MemoryBackend(as_dissimilarities(D), threads).problem(omega)
-    problem.evaluate(X, omega)
-    return best_time(lambda: problem.evaluate(X, omega), repeat)
+    problem = MemoryBackend(as_dissimilarities(D, W), threads).problem(omega)
+
+    def task():
+        if weighted:
+            problem.panels.sum(passes.weighted_pass, axes_first(X), X @ omega)
+        elif estimate:
+            problem.estimate(X, omega)
+        else:
+            problem.evaluate(X, omega)
+
+    task()
+    return best_time(task, repeat)
+
+
+def pass_cases(sizes):
+    """Name of a pass, points, how to run it, and the bytes that it reads of each pair."""
+    for n in sizes[-2:]:
+        yield "double precision", n, {}, 8
+        yield "single precision", n, {"estimate": True}, 4
+        yield "weights", n, {"weighted": True}, 32  # dissimilarity and weight, both ways
 
 
 def acceleration():
@@ -282,25 +305,27 @@ def main() -> None:
             f"   {row['sklearn_iterations']} -> {row['finsler_passes']}"
         )
 
-    n = sizes[-1]
     limit = bandwidth(cores)
-    print(f"\nOne pass, N = {n}, m = 3; the cores read {limit / 1e9:.1f} GB/s")
-    print("  data      threads      pass   ns/pair   share of the bandwidth limit   speed-up")
+    result["machine"]["bandwidth"] = limit
+    print(f"\nOne pass, m = 3; the cores read {limit / 1e9:.1f} GB/s")
+    print(
+        "  pass                     N  threads      pass   ns/pair   share of the bandwidth limit   speed-up"
+    )
     result["pass"] = []
-    for dtype in (np.float64, np.float32):
+    for words, n, options_of_pass, itemsize in pass_cases(sizes):
         alone = None
         for threads in sorted({1, cores}):
-            seconds = one_pass(n, dtype, threads, 10)
+            seconds = one_pass(n, np.float64, threads, 10, **options_of_pass)
             alone = alone or seconds
             pairs = n * (n - 1) / 2
             row = {
-                "n": n, "dtype": np.dtype(dtype).name, "threads": threads, "seconds": seconds,
+                "pass": words, "n": n, "threads": threads, "seconds": seconds,
                 "ns_per_pair": 1e9 * seconds / pairs, "speed_up": alone / seconds,
-                "share_of_bandwidth": pairs * np.dtype(dtype).itemsize / limit / seconds,
+                "share_of_bandwidth": pairs * itemsize / limit / seconds,
             }  # fmt: skip
             result["pass"].append(row)
             print(
-                f"  {row['dtype']:10s}{threads:6d} {1e3 * seconds:9.2f} ms {row['ns_per_pair']:7.2f}"
+                f"  {words:20s}{n:6d}{threads:8d} {1e3 * seconds:9.2f} ms {row['ns_per_pair']:7.2f}"
                 f" {100 * row['share_of_bandwidth']:18.0f} % {row['speed_up']:21.2f}"
             )
 

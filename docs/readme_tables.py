@@ -68,7 +68,7 @@ def speed() -> str:
     )
     return (
         f"**Speed.** To the stress of scikit-learn's SMACOF on symmetric data: {ratios}\n"
-        "(`make bench`, two cores; [the last run](benchmarks/README.md), and what limits us)."
+        "(`make bench`, two cores; [the last run](docs/speed.md), and what limits us)."
     )
 
 

@@ -42,10 +42,24 @@ def test_caption_quotes_the_map():
     assert quoted[2] == f"{flight_map.distance('LAX', 'JFK'):.1f}"
 
 
-def test_tables_are_of_the_last_runs():
-    spec = importlib.util.spec_from_file_location("readme_tables", ROOT / "docs" / "readme_tables.py")
+def script_of_docs(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    return script
+
+
+def test_tables_of_speed_are_of_the_last_runs(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    text = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    assert script_of_docs("speed_tables").renewed(text) == text, (
+        "figures have changed: python docs/speed_tables.py"
+    )
+    assert text.count("| ---") >= 9
+
+
+def test_tables_are_of_the_last_runs():
+    script = script_of_docs("readme_tables")
     assert script.renewed(README) == README, "figures have changed: python docs/readme_tables.py"
     best = re.findall(r"^\| \*\*Randers map, ours\*\*.*", README, flags=re.MULTILINE)
     assert len(best) == 1
