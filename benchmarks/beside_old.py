@@ -108,7 +108,10 @@ def main() -> None:
     options = parser.parse_args()
     commit = ["git", "-C", str(options.old), "rev-parse", "--short", "HEAD"]
     old = subprocess.run(commit, capture_output=True, text=True, check=True).stdout.strip()
-    result: dict = {"old": old, "rounds": options.rounds, "cases": {}}
+    result: dict = {"old": old, "cases": {}}
+    if options.json.is_file():  # cases that are not run again are kept, if they are beside the same commit
+        kept = json.loads(options.json.read_text(encoding="utf-8"))
+        result["cases"] = kept["cases"] if kept["old"] == old else {}
     print(f"{'':44s} old s    new s   ratio   by processor time   peak MB   stress")
     for name in options.cases:
         words, code = CASES[name]
@@ -116,7 +119,8 @@ def main() -> None:
         sides = [{key: median(r[side][key] for r in rounds) for key in rounds[0][side]} for side in (0, 1)]
         before, after = sides
         row = {"case": words, "old": before, "new": after, "ratio": before["seconds"] / after["seconds"],
-               "cpu_ratio": before["cpu"] / after["cpu"]}  # fmt: skip
+               "cpu_ratio": before["cpu"] / after["cpu"],
+            "rounds": options.rounds}  # fmt: skip
         result["cases"][name] = row
         print(
             f"{words:44s}{before['seconds']:6.2f} {after['seconds']:8.2f} {row['ratio']:7.2f} {row['cpu_ratio']:16.2f}"

@@ -54,7 +54,7 @@ def passes() -> str:
     head = ["pass", "points", "threads", "time", "ns a pair", "of the bandwidth", "speed-up"]
     table = markdown(head, rows)
     bandwidth, exponent = found["machine"]["bandwidth"] / 1e9, found["growth_exponent"]
-    words = f"The cores read {bandwidth:.1f} GB/s. A pass grows with N to the power {exponent:.2f}; 2 is the number of pairs."
+    words = f"The cores read {bandwidth:.1f} GB/s. A pass grows with N to the power {exponent:.2f}; pairs do to the power 2."
     return f"{table}\n\n{words}"
 
 
@@ -73,10 +73,18 @@ def old() -> str:
     found = read("benchmarks/beside_old.json")
     rows = [
         [row["case"], f"{row['old']['seconds']:.2f} s", f"{row['new']['seconds']:.2f} s", f"{row['ratio']:.2f}",
-         f"{row['cpu_ratio']:.2f}", f"{row['old']['peak_mb']:,.0f} / {row['new']['peak_mb']:,.0f}"]
+         f"{row['cpu_ratio']:.2f}", f"{row['old']['peak_mb']:,.0f} / {row['new']['peak_mb']:,.0f}", str(row["rounds"])]
         for row in found["cases"].values()
     ]  # fmt: skip
-    head = ["whole fit", f"commit {found['old']}", "now", "ratio", "by processor time", "peak MB, then / now"]
+    head = [
+        "whole fit",
+        f"commit {found['old']}",
+        "now",
+        "ratio",
+        "by processor time",
+        "peak MB, then / now",
+        "rounds",
+    ]
     return markdown(head, rows)
 
 
