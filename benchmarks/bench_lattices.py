@@ -1,9 +1,11 @@
 """Travel times on lattices, and maps of many points: python benchmarks/bench_lattices.py [--json FILE] [--points N ...]
 
 1. By how much times on a 30 x 30 lattice are above the exact ones of Zermelo, by the number of neighbors, without a current
-   and in constant ones; and the same of a semi-Lagrangian scheme of first order (that of fast marching).
+   and in constant ones, and with as many as the library takes in each; and the same of a semi-Lagrangian scheme of first
+   order (that of fast marching).
 2. Maps of many points in a current: peak memory, and processor time beside that of the pivot distances alone; held-out
-   stress beside that of all pairs. Each in a process of its own.
+   stress beside that of all pairs. Each in a process of its own. ``--points`` without a number leaves them out and keeps
+   what FILE has of them.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ from scipy.sparse import csr_array
 from finsler import embed_points
 from finsler.datasets import make_sea
 from finsler.geometry.randers import randers_norm, zermelo_metric
-from finsler.geometry.stencils import stencil
+from finsler.geometry.stencils import sharpness, stencil, turns_for
 from finsler.graphs import pivots
 from finsler.graphs.distances import sample_rows, sampled_scores
 from finsler.graphs.paths import shortest_paths
 
 SIDE = 30
-CURRENTS = ((0.0, 0.0), (0.3, 0.1), (0.6, 0.0), (0.42, 0.42), (0.8, 0.0))
-TURNS = (45, 30, 20, 15, 12)  # degrees at most between neighboring directions
+CURRENTS = ((0.0, 0.0), (0.3, 0.1), (0.6, 0.0), (0.42, 0.42), (0.8, 0.0), (0.74, 0.3), (0.9, 0.0))
+TURNS = (45, 30, 20, 15, 12, 9, 6)  # degrees at most between neighboring directions
 SOURCES = 20  # of the semi-Lagrangian scheme
 PARTS = 33  # points that it looks at on each side of a triangle
 
@@ -104,6 +106,13 @@ def directions() -> list[dict]:
             row[f"current {current}"] = excess(graph_times(degrees, current), exact(points, current, every))
         row["seconds"] = time.process_time() - began
         rows.append(row)
+    row = {"scheme": "edges, by the current", "degrees": "15 to 6", "neighbors": "40 to 128"}
+    for current in CURRENTS:
+        degrees = round(math.degrees(turns_for(sharpness(*zermelo_metric([current])))[0]))
+        row[f"current {current}"] = next(one for one in rows if one["degrees"] == degrees)[
+            f"current {current}"
+        ]
+    rows.append(row)
     sources = np.random.default_rng(0).choice(every, SOURCES, replace=False)
     row = {"scheme": "semi-Lagrangian, first order", "neighbors": 8}
     for current in CURRENTS:
@@ -148,8 +157,11 @@ def main() -> None:
     for row in found["lattice"]:
         parts = [value for value in row.values() if isinstance(value, dict)]
         biases = [f"{100 * part['median']:.2f} ({100 * part['most']:.2f})" for part in parts]
-        print(f"{row['scheme']:30} {row['neighbors']:4}  " + "  ".join(biases), flush=True)
-    for n, method in [(5000, "dense"), (5000, "sparse"), *((n, "sparse") for n in given.points)]:
+        print(f"{row['scheme']:30} {row['neighbors']:>9}  " + "  ".join(biases), flush=True)
+    if not given.points and given.json and given.json.exists():
+        found["points"] = json.loads(given.json.read_text(encoding="utf-8"))["points"]
+    maps = [(5000, "dense"), (5000, "sparse"), *((n, "sparse") for n in given.points)]
+    for n, method in maps if given.points else []:
         command = [sys.executable, __file__, "--one", str(n), method]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found["points"].append(json.loads(done.stdout))

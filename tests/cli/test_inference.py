@@ -64,6 +64,20 @@ def test_lengths_of_paths_are_refused(tmp_path):
     assert "lengths of shortest paths" in mistake("dims", path)
 
 
+@pytest.mark.parametrize("command", ["test", "dims"])
+def test_points_and_fields_are_told_so_before_a_speed_is_asked_for(tmp_path, command):
+    points = tmp_path / "points.csv"
+    points.write_text("lon,lat,u,v\n" + "".join(f"{i},{i % 3},0.1,{i}\n" for i in range(9)))
+    assert "is read as points: it gives lengths of shortest paths" in mistake(command, points)
+    xarray = pytest.importorskip("xarray")
+    axes = {"y": np.arange(4.0), "x": np.arange(5.0)}
+    calm = (("y", "x"), np.zeros((4, 5)))
+    xarray.Dataset({"u": calm, "v": calm}, axes).to_netcdf(tmp_path / "field.nc", engine="h5netcdf")
+    said = mistake(command, tmp_path / "field.nc")
+    assert "is read as field: it gives lengths of shortest paths" in said
+    assert "speed" not in said
+
+
 def test_dimensions(times, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "dims.png"

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from finsler.geometry.randers import zermelo_metric
-from finsler.geometry.stencils import MOST_TURN, detours, passed, stencil
+from finsler.geometry.stencils import (
+    MOST_DETOUR,
+    MOST_TURN,
+    TURNS,
+    detours,
+    passed,
+    sharpness,
+    stencil,
+    turns_for,
+)
 
 
 @given(st.floats(-5, 5))
@@ -61,6 +70,35 @@ def test_edges_between_every_third_cell_touch_cells_of_the_grid():
         (i, j) for i in range(4) for j in range(4)
     }
     assert passed((1, 1), 3).weights == passed((1, 1)).weights
+
+
+def test_sharpness_is_the_curvature_of_costs():
+    """By differences of the costs themselves, at many more directions."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 2, 2))
+    M = A @ A.transpose(0, 2, 1) + np.eye(2)
+    omega = 0.3 * rng.uniform(-1, 1, (30, 2))
+    h = 2 * np.pi / 20_000
+    turns = h * np.arange(20_000)
+    ways = np.column_stack([np.cos(turns), np.sin(turns)])
+    for metric, drift, found in zip(M, omega, sharpness(M, omega), strict=True):
+        cost = np.sqrt(np.einsum("ti,ij,tj->t", ways, metric, ways)) + ways @ drift
+        bend = (np.roll(cost, 1) - 2 * cost + np.roll(cost, -1)) / h**2
+        assert found == pytest.approx(((cost + bend) / cost).max(), rel=0.03)
+    assert sharpness(None, None) == 1
+    np.testing.assert_allclose(sharpness(None, omega), sharpness(np.broadcast_to(np.eye(2), M.shape), omega))
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.94])
+def test_turns_keep_detours_within_two_percent(pace):
+    turns = np.linspace(0, np.pi / 2, 7)
+    M, omega = zermelo_metric(pace * np.column_stack([np.cos(turns), np.sin(turns)]))
+    turn = turns_for(sharpness(M, omega)).min()
+    ones = np.ones(len(turns))
+    assert detours(ones, ones, M, omega, stencil(1.0, turn)).max() < 1.03 * MOST_DETOUR
+    if turn < MOST_TURN:  # and no more directions than it takes
+        coarser = stencil(1.0, TURNS[TURNS.index(turn) - 1])
+        assert detours(ones, ones, M, omega, coarser).max() > 0.8 * MOST_DETOUR
 
 
 @pytest.mark.parametrize("current", [(0.0, 0.0), (0.3, -0.2), (0.0, 0.6), (-0.5, 0.5)])

@@ -92,7 +92,7 @@ def run_tests(
 
     targets = output.plan(out, force=force, inputs=[file], known=output.PICTURES, json=True) if out else []
     options = opt.given(context)
-    table = inputs.read(options)
+    table = inputs.read(options, paths=counts)
     found: dict[str, Any] = {}
     if counts:
         if table.kind != "matrix":
@@ -104,7 +104,7 @@ def run_tests(
         try:
             found["asymmetry"] = asymmetry_test(data, n_components=dims, random_state=random_state)
         except InputError as error:
-            if data.provenance.paths or not n_permutations:
+            if not n_permutations:
                 raise
             found["asymmetry"] = str(error)
         if n_permutations:
@@ -148,7 +148,7 @@ def choose_dims(
 
     targets = output.plan(out, force=force, inputs=[file], known=output.PICTURES, json=True) if out else []
     options = opt.given(context)
-    table = inputs.read(options)
+    table = inputs.read(options, paths=False)
     data = inputs.measure(table, {**options, "missing": "mask"})
     tried = range(1, max_dim + 1)
     chosen = cross_validate(data, dims=tried, random_state=random_state, **inputs.chosen(options, "n_folds"))

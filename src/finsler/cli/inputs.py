@@ -69,8 +69,11 @@ def chosen(options: Options, *names: str) -> dict[str, Any]:
     return {name: options[name] for name in names if name in options}
 
 
-def read(options: Options) -> Table:
-    """Read the file (``-`` is stdin), say what it is, and refuse options that do not go with it."""
+def read(options: Options, *, paths: bool = True) -> Table:
+    """Read the file (``-`` is stdin), say what it is, and refuse options that do not go with it.
+
+    Without `paths`, refuse also what is measured by shortest paths.
+    """
     kind = options["kind"]
     for column, of in (
         ("value", "pairs"),
@@ -79,6 +82,11 @@ def read(options: Options) -> Table:
         kind = of if kind == "auto" and column in options else kind
     value = options.get("value", options.get("weight", "auto"))
     table = open_file(stdin_or(options["file"]), kind, value=value, **chosen(options, *READING))
+    if not paths and table.kind in ("edges", "points", "field"):
+        raise InputError(
+            f"{table.name} is read as {table.kind}: it gives lengths of shortest paths, which share arcs, so that their "
+            "errors are not independent. finsler report says how asymmetric they are."
+        )
     if table.kind == "field":
         table = _with_ways(table, options)
     if "quiet" not in options:

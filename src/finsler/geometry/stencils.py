@@ -1,7 +1,8 @@
 """Stencils: to which nodes of a lattice a node is joined, so that ways in all directions are nearly straight.
 
 Ways on a lattice run along the directions of its edges. If neighboring directions are an angle t apart, a way between them
-is longer than the straight one by up to ``1/cos(t/2) - 1``: 8 % with 8 neighbors, .8 % where t is at most 15 degrees.
+is longer than the straight one by up to ``1/cos(t/2) - 1``: 8 % with 8 neighbors, .8 % where t is at most 15 degrees. In a
+current it is more, by up to the factor `sharpness`: there directions are closer (`turns_for`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from finsler.geometry.randers import randers_norm
 Array = NDArray[Any]
 Offset = tuple[int, int]  # columns and rows from a node to its neighbor
 
-MOST_TURN = math.radians(15)  # between neighboring directions of a stencil
+TURNS = tuple(map(math.radians, (15, 12, 9, 6)))  # between neighboring directions of a stencil, at most
+MOST_TURN = TURNS[0]
+MOST_DETOUR = (
+    0.02  # of ways along the edges of a stencil; in a current of more than .95 of the boat it may be more
+)
+ROUND = 72  # directions in which the sharpness is looked at
+LONG = 2.0  # times as long as wide: cells of which directions that crowd are left out
 DIRECTIONS = 180  # in which detours are looked at
 MOST_ASPECT = 64.0  # cells that are longer than this have the stencil of such cells
 
@@ -36,7 +43,8 @@ def stencil(aspect: float = 1.0, most_turn: float = MOST_TURN) -> tuple[Offset, 
     """Offsets of the neighbors of a node whose cell is `aspect` times as high as it is wide.
 
     Between two neighboring directions (at first along the two axes) their sum is put in, as in the tree of Stern and
-    Brocot, until none are farther apart than `most_turn`. Where cells are long, directions that crowd are left out.
+    Brocot, until none are farther apart than `most_turn`. Where cells are long, directions that crowd are left out;
+    elsewhere none is, so that a way to any node is one of edges in the two directions next to it.
 
     Examples
     --------
@@ -59,12 +67,60 @@ def stencil(aspect: float = 1.0, most_turn: float = MOST_TURN) -> tuple[Offset, 
         else:
             quadrant.append(ahead.pop())
     kept = [quadrant[0]]
+    long = max(high, 1 / high) > LONG
     for between, after in zip(quadrant[1:], [*quadrant[2:], None], strict=True):
-        crowded = after is not None and angle(after) - angle(kept[-1]) < most_turn / 2
+        crowded = long and after is not None and angle(after) - angle(kept[-1]) < most_turn / 2
         if not crowded or between == (1, 1):
             kept.append(between)
     half = [*kept[:-1], *((-a, b) for a, b in reversed(kept[1:]))]
     return (*half, *((-a, -b) for a, b in half))
+
+
+def sharpness(M: Array | None, omega: Array | None) -> Array | float:
+    """How sharply the circle of costs 1 bends, at most: that of the plain metric has 1, that of Zermelo's more.
+
+    If neighboring directions are a small angle t apart, ways between them are too long by up to ``t^2 / 8`` times this,
+    since a cost F(t) of a direction t is above its chord by ``(F + F'') t^2 / 8``; and ``F + F'' = det M / (u' M u)^(3/2)``.
+
+    Parameters
+    ----------
+    M, omega : ndarray of shape (n, 2, 2) and (n, 2), or None
+        Randers metric at some places.
+
+    Returns
+    -------
+    ndarray of shape (n,), or 1 if there is neither of both
+
+    Examples
+    --------
+    >>> from finsler.geometry.randers import zermelo_metric
+    >>> sharpness(*zermelo_metric([[0.0, 0.0], [0.6, 0.0], [0.8, 0.0]])).round(2)
+    array([1.  , 1.85, 3.29])
+    """
+    if M is None and omega is None:
+        return 1.0
+    (a, b), (_, d) = np.eye(2) if M is None else np.moveaxis(M, 0, -1)
+    u, v = (0.0, 0.0) if omega is None else omega.T
+    most: Any = 0.0
+    for turn in np.linspace(0, 2 * np.pi, ROUND, endpoint=False):
+        x, y = math.cos(turn), math.sin(turn)
+        square = a * x * x + 2 * b * x * y + d * y * y
+        root = np.sqrt(square)
+        with np.errstate(divide="ignore"):
+            most = np.maximum(most, (a * d - b * b) / (square * root * np.maximum(root + u * x + v * y, 0.0)))
+    return np.asarray(most)
+
+
+def turns_for(sharp: Array) -> Array:
+    """For each sharpness the largest of `TURNS` with which no way is more than `MOST_DETOUR` too long, or the least of all.
+
+    Examples
+    --------
+    >>> np.degrees(turns_for(np.array([1.0, 3.29, 1000.0]))).round()
+    array([15., 12.,  6.])
+    """
+    fits = sharp[:, None] * np.square(TURNS) / 8 <= MOST_DETOUR
+    return np.where(fits.any(axis=1), np.array(TURNS)[fits.argmax(axis=1)], TURNS[-1])
 
 
 @lru_cache(maxsize=4096)

@@ -73,10 +73,9 @@ def field_graph(
     places = np.column_stack([part[sea] for part in np.meshgrid(thin.x, thin.y)])
     names = _names(places, thin)
     boat = _boat(vectors, speed, names, field.units)
-    lattice = Lattice(
-        field.sea, *_cells(thin, sphere, field.wraps, boat * _unit(field, sphere)), stride, wraps
-    )
     metric = RandersField(*zermelo_metric(vectors / boat))
+    cells = _cells(thin, sphere, field.wraps, boat * _unit(field, sphere))
+    lattice = Lattice(field.sea, *cells, stride, wraps).suited(metric)
     remarks = [*field.remarks, *said, *_about(field, sphere, speed, boat)]
     bias = lattice.detour(metric)
     unit = {"unit": "hours"} if _in_hours(field, sphere) else {}

@@ -8,7 +8,7 @@ itself, wherever it crosses a row or column, by the metrics of the nodes there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,8 +18,9 @@ from scipy.sparse import csr_array
 
 from finsler._runtime import require_memory
 from finsler.data.fields import RandersField
+from finsler.data.located import on_sphere
 from finsler.errors import check_choice
-from finsler.geometry.stencils import Offset, detours, passed, stencil
+from finsler.geometry.stencils import MOST_TURN, Offset, detours, passed, sharpness, stencil, turns_for
 
 Array = NDArray[Any]
 
@@ -27,7 +28,7 @@ RULES = ("average", "start")
 FILLED = 0.5  # share of its rows and columns that the points of a lattice fill at least
 TOLERANCE = 1e-3  # of coordinates, in units of the spacing
 STEPS_OF_ASPECT = 4  # aspects of cells are rounded to so many steps per factor of two: rows share stencils
-LOOKED_AT = 200  # nodes at which detours are looked at
+LOOKED_AT = 200  # nodes at which detours are looked at, besides that of the sharpest metric
 
 
 class Detour(NamedTuple):
@@ -51,6 +52,13 @@ class Lattice:
     heights: Array  #: The same: its height.
     stride: int = 1
     wraps: bool = False  #: Whether the last column is a neighbor of the first one.
+    turns: Array | float = MOST_TURN  #: Of each row: angle between neighboring directions of edges, at most.
+
+    def suited(self, field: RandersField) -> Lattice:
+        """Lattice whose rows have as many directions as the sharpest metric of each asks for."""
+        sharp = np.zeros(self.present.shape)
+        sharp[self.present] = sharpness(field.M, field.omega)
+        return replace(self, turns=turns_for(sharp.max(axis=1)))
 
     @cached_property
     def present(self) -> Array:
@@ -75,12 +83,20 @@ class Lattice:
         return np.asarray(2.0 ** (steps / STEPS_OF_ASPECT))
 
     @cached_property
+    def stencils(self) -> list[tuple[Offset, ...]]:
+        """Stencil of each row."""
+        turns = np.broadcast_to(self.turns, self._aspects.shape)
+        return [
+            stencil(aspect, turn) for aspect, turn in zip(self._aspects.tolist(), turns.tolist(), strict=True)
+        ]
+
+    @cached_property
     def offsets(self) -> dict[Offset, Array]:
         """Offsets of edges, and of which rows each is in the stencil."""
         found: dict[Offset, Array] = {}
-        for aspect in np.unique(self._aspects):
-            for offset in stencil(float(aspect)):
-                found.setdefault(offset, np.zeros(len(self._aspects), bool))[self._aspects == aspect] = True
+        for row, offsets in enumerate(self.stencils):
+            for offset in offsets:
+                found.setdefault(offset, np.zeros(len(self.stencils), bool))[row] = True
         return dict(sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
 
     def edges_along(self, offset: Offset) -> tuple[Array, Array, Array]:
@@ -127,15 +143,17 @@ class Lattice:
     def detour(self, field: RandersField) -> Detour:
         """Estimate by how much ways along the edges are too long, from the stencils and metrics of some nodes."""
         nodes = np.flatnonzero(self.present.ravel())
-        some = np.unique(np.linspace(0, len(nodes) - 1, LOOKED_AT).astype(int))
-        aspects = self._aspects[nodes[some] // self.present.shape[1]]
+        sharpest = np.argmax(sharpness(field.M, field.omega))
+        some = np.unique([*np.linspace(0, len(nodes) - 1, LOOKED_AT).astype(int), sharpest])
+        rows = nodes[some] // self.present.shape[1]
         wide, high = self._at_nodes(self.widths)[some], self._at_nodes(self.heights)[some]
         here, found = field.take(some), []
-        for aspect in np.unique(aspects):
-            at = np.flatnonzero((aspects == aspect) & (wide > 0) & (high > 0))
+        for offsets in {self.stencils[row] for row in rows}:
+            own = np.array([self.stencils[row] == offsets for row in rows])
+            at = np.flatnonzero(own & (wide > 0) & (high > 0))
             part = here.take(at)
             if len(at):
-                found.append(detours(wide[at], high[at], part.M, part.omega, stencil(float(aspect))).ravel())
+                found.append(detours(wide[at], high[at], part.M, part.omega, offsets).ravel())
         every = np.concatenate(found) if found else np.zeros(1)
         return Detour(float(np.median(every)), float(every.max()))
 
@@ -152,7 +170,7 @@ def lattice_edges(lattice: Lattice, field: RandersField, rule: str = "average") 
     check_choice("rule", rule, RULES)
     n = int(np.count_nonzero(lattice.present))
     require_memory(
-        n * len(stencil()) * 14.0 + 80.0 * lattice.present.size,
+        14.0 * sum(map(len, lattice.stencils)) * n / len(lattice.stencils) + 80.0 * lattice.present.size,
         f"The edges of {n:,} nodes",
         "Take fewer of them, say every second row and column.",
     )
@@ -215,6 +233,9 @@ class PointLattice(NamedTuple):
 
     lattice: Lattice
     order: Array  #: Row of the point that each node is.
+    sides: Array | None = (
+        None  #: On the sphere: unit vectors to the east and north at each node, of shape (n, 3, 2).
+    )
 
     def in_order_of_points(self, edges: csr_array) -> csr_array:
         """Edges between nodes as edges between the points."""
@@ -226,9 +247,18 @@ class PointLattice(NamedTuple):
         turned.sort_indices()
         return turned
 
+    def field_of(self, field: RandersField) -> RandersField:
+        """A field at the points as one at the nodes, along rows and columns."""
+        field = field.take(self.order)
+        if self.sides is None:
+            return field
+        turned = np.swapaxes(self.sides, 1, 2)
+        M = None if field.M is None else turned @ field.M @ self.sides
+        return RandersField(M, None if field.omega is None else (turned @ field.omega[:, :, None])[..., 0])
+
 
 def find_lattice(X: Array) -> PointLattice | None:
-    """Lattice on which points in the plane lie, along the axes and evenly spaced; None if there is none.
+    """Lattice on which points lie, evenly spaced: in the plane along the axes, or on a sphere about the origin.
 
     Examples
     --------
@@ -240,9 +270,47 @@ def find_lattice(X: Array) -> PointLattice | None:
     >>> found.lattice.present.shape, found.order[:3].tolist()
     ((3, 4), [11, 10, 9])
     """
-    n, d = X.shape
-    if d != 2:
+    if X.shape[1] == 3:
+        return _on_sphere(X)
+    if X.shape[1] != 2 or (found := _rows_and_columns(X)) is None:
         return None
+    sea, order, (width, height) = found
+    return PointLattice(Lattice(sea, np.full((1, 1), width), np.full((1, 1), height)), order)
+
+
+def _on_sphere(X: Array) -> PointLattice | None:
+    """Lattice of longitudes and latitudes, from places in space."""
+    far = np.linalg.norm(X, axis=1)
+    radius = float(far.mean())
+    if radius == 0 or np.abs(far - radius).max() > 1e-9 * radius:
+        return None
+    lon = np.degrees(np.arctan2(X[:, 1], X[:, 0]))
+    lat = np.degrees(np.arctan2(X[:, 2], np.hypot(X[:, 0], X[:, 1])))
+    if np.abs(lat).max() > 90 - 1e-6:  # at a pole all longitudes are one
+        return None
+    ordered = np.sort(lon)
+    gaps = np.diff(ordered, append=ordered[0] + 360)
+    at = int(np.argmax(gaps))
+    first = ordered[(at + 1) % len(lon)]  # east of the widest gap, in which the date line may not lie
+    turned = (lon - first + 1e-9) % 360  # rounding must not send the first ones round the globe
+    found = _rows_and_columns(np.column_stack([turned, lat]))
+    if found is None:
+        return None
+    sea, order, (width, height) = found
+    wraps = bool(abs(gaps[at] - width) < TOLERANCE * width)
+    degree = radius * np.pi / 180
+    rows = lat.min() + height * np.arange(len(sea))
+    places = np.column_stack([lon, lat])[order]
+    east, north = (np.broadcast_to(way, places.shape) for way in ((1.0, 0.0), (0.0, 1.0)))
+    sides = [np.asarray(on_sphere(places, ways)[1]) for ways in (east, north)]
+    widths = (degree * width * np.cos(np.radians(rows)))[:, None]
+    lattice = Lattice(sea, widths, np.full((1, 1), degree * height), wraps=wraps)
+    return PointLattice(lattice, order, np.stack(sides, axis=-1))
+
+
+def _rows_and_columns(X: Array) -> tuple[Array, Array, tuple[float, float]] | None:
+    """Which places of rows and columns the points fill, in which order, and the spacing; None if they are not even."""
+    n = len(X)
     axes = [_axis(X[:, k], n) for k in range(2)]
     if axes[0] is None or axes[1] is None:
         return None
@@ -256,7 +324,7 @@ def find_lattice(X: Array) -> PointLattice | None:
         return None
     sea = np.zeros(shape, bool)
     sea.ravel()[places] = True
-    return PointLattice(Lattice(sea, np.full((1, 1), width), np.full((1, 1), height)), order)
+    return sea, order, (width, height)
 
 
 def _axis(values: Array, n: int) -> tuple[Array, float] | None:

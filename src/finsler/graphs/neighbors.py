@@ -48,8 +48,9 @@ def neighborhood_graph(
     points : array-like of shape (n, d)
     n_neighbors : int or "auto", default="auto"
         Nearest points that count as neighbors, the point itself not among them. "auto" is 10, unless the points lie on a
-        lattice in the plane: then those in 40 directions, as far as no gap lies between, if that joins all of them
-        (`finsler.graphs.lattices`). Without effect with `radius` or `graph`.
+        lattice, in the plane or of longitudes and latitudes on a sphere about the origin: then those in 40 directions (in a
+        strong current up to 128), as far as no gap lies between, if that joins all of them (`finsler.graphs.lattices`).
+        Without effect with `radius` or `graph`.
     radius : float, optional
         Take all points within this distance in place of the nearest ones.
     graph : sparse matrix of shape (n, n), or transformer, optional
@@ -168,9 +169,10 @@ def join_points(
     n, detour = len(points), Detour(0.0, 0.0)
     if (found := _lattice(points, n_neighbors, radius, graph)) is not None:
         on_lattice, neighbors = found
-        ordered = field.take(on_lattice.order)
-        edges = on_lattice.in_order_of_points(lattice_edges(on_lattice.lattice, ordered, rule))
-        detour = on_lattice.lattice.detour(ordered)
+        ordered = on_lattice.field_of(field)
+        lattice = on_lattice.lattice.suited(ordered)
+        edges = on_lattice.in_order_of_points(lattice_edges(lattice, ordered, rule))
+        detour = lattice.detour(ordered)
     else:
         nearest = min(N_NEIGHBORS, n - 1) if n_neighbors == "auto" else n_neighbors
         neighbors = neighborhood_graph(points, n_neighbors=nearest, radius=radius, graph=graph)
