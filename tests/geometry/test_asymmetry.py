@@ -71,6 +71,19 @@ def test_error_bars_of_the_share_cover_the_truth():
     assert near >= 38
 
 
+def test_what_is_shown_can_be_shown():
+    """Heights of half of few rows, tried on the others, fall short of those of the map, which are heights, too."""
+    rng = np.random.default_rng(5)
+    h = rng.normal(size=400)
+    D = 10 + h[None] - h[:, None] + 6 * rng.normal(size=(400, 400))
+    for k in range(10):
+        rows = rng.choice(400, 6, replace=False)
+        found = asymmetry_shown(D, None, h, rows=rows)
+        assert found.available >= found.share
+        short = Pairs.of(D).rows(rows)
+        assert gradient_share(short, survey(short)).value < found.share, k
+
+
 def test_chance_follows_no_heights():
     # Noise has a share 2 / n by fit; tried on other rows it is about 0, on either side.
     D = np.random.default_rng(4).uniform(1, 2, (200, 200))

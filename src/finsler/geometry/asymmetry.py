@@ -85,7 +85,9 @@ def shown_by(data: Pairs | Rows, shown: Shown) -> AsymmetryShown:
     if best is None:
         return AsymmetryShown(*share, n_rows)
     noise = noise_level(data, found) if isinstance(data, Pairs) else None
-    return AsymmetryShown(*share, n_rows, min(1.0, max(0.0, best)), noise)
+    # Heights of half of few rows fall short of the best ones; those of the map itself are heights, too.
+    best = max(0.0, best, share.value or 0.0)
+    return AsymmetryShown(*share, n_rows, min(1.0, best), noise)
 
 
 def missed_by_rows(rows: Rows, shown: Shown, group: Array | None = None) -> tuple[Array, Array]:

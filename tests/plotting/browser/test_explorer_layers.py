@@ -222,6 +222,10 @@ def test_points_can_be_seen_where_they_really_are(seen, folder):
     assert page.text("caption").endswith(
         "Here points are at their real places; up is told by the color, height."
     )
+    page.pick_color("share of the stress")
+    assert page.text("caption").endswith(
+        "Here points are at their real places; color them by height to see up."
+    )
     x, y = np.transpose([page.pixel(i) for i in (flights.index("JFK"), flights.index("LAX"))])
     across = np.diff(x)[0] / np.diff(example.longitude[[flights.index("JFK"), flights.index("LAX")]])[0]
     up = -np.diff(y)[0] / np.diff(example.latitude[[flights.index("JFK"), flights.index("LAX")]])[0]

@@ -150,8 +150,8 @@ def test_the_key_of_nearest_points_looks_like_their_rings(seen, flights_path):
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.5])
-def test_the_key_of_the_metric_tells_numbers(browser, folder, alpha):
-    page = Page(browser, explore(made_map(np.eye(3)[:, :2], alpha=alpha), folder / f"{alpha}.html"))
+def test_the_key_of_the_metric_tells_numbers(seen, folder, alpha):
+    page = seen(explore(made_map(np.eye(3)[:, :2], alpha=alpha), folder / f"{alpha}.html"))
     told = page.text("compass")
     assert f"{1 / (1 + alpha):.3g} up" in told
     assert f"{1 / (1 - alpha):.3g} down" in told
@@ -161,6 +161,12 @@ def test_the_key_of_the_metric_tells_numbers(browser, folder, alpha):
     assert shift / unit == pytest.approx(alpha / (1 - alpha**2))  # of the center, in units of the circle
     assert float(ellipse.get_attribute("ry")) / unit == pytest.approx(1 / (1 - alpha**2))
     assert float(ellipse.get_attribute("rx")) / unit == pytest.approx(1 / np.sqrt(1 - alpha**2))
+    left, top, right, bottom = page.box("#compass svg")
+    assert min(right - left, bottom - top) > 40
+    assert 0 <= left < right <= page.js("return document.documentElement.clientWidth")
+    back = rgb(page.js("return getComputedStyle(document.body).backgroundColor"))
+    line = rgb(page.js("return getComputedStyle(document.querySelector('#compass ellipse')).stroke"))
+    assert np.abs(np.subtract(line, back)).max() > 90  # it can be seen
 
 
 def test_the_page_tells_what_this_map_shows(seen, flights, flights_path):
@@ -226,17 +232,28 @@ def test_a_worst_pair_comes_into_sight(seen, flights_path):
     assert page.chosen() == (i, j)
 
 
-def test_a_worst_pair_comes_into_sight_in_space(browser, folder):
+def test_worst_pairs_labels_and_marks_in_space(seen, folder):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 3))
-    D = finsler.randers_distances(X, drift=0.3) * rng.uniform(0.8, 1.2, (30, 30)) * (1 - np.eye(30))
-    page = Page(browser, explore(made_map(X, data=as_dissimilarities(D)), folder / "space.html"))
+    X = rng.normal(size=(60, 3))
+    D = finsler.randers_distances(X, drift=0.3) * rng.uniform(0.8, 1.2, (60, 60)) * (1 - np.eye(60))
+    embedding = made_map(X, data=as_dissimilarities(D), labels=[f"point {i}" for i in range(60)])
+    kinds = [f"kind {i % 10}" for i in range(60)]
+    page = seen(explore(embedding, folder / "space.html", color=kinds))
+    count = len(page.annotations())
+    assert 5 <= count < 60  # labels keep off each other
+    assert page.text("labels-told") == f"{count} of 60"
+    sizes, marks = (
+        page.js(f"return document.getElementById('plot').data[0].marker.{name}")
+        for name in ("size", "symbol")
+    )
+    assert {size > min(sizes) for size, mark in zip(sizes, marks, strict=True) if mark == "square"} == {True}
     for _ in range(7):
         page["zoom-in"].click()
     i, j = map(int, page.rows("worst")[0][0].split())
     page.wait(lambda: not (in_view(page, i) and in_view(page, j)))
     page.js("document.querySelector('#worst button').click()")
     page.wait(lambda: in_view(page, i) and in_view(page, j))
+    assert page.severe() == []
 
 
 def test_the_page_says_when_map_and_data_disagree(seen, folder):
@@ -273,16 +290,6 @@ def test_labels_that_are_ticked_are_seen_at_1500_points(seen, many_path):
     assert page.text("labels-told") == ""
 
 
-def test_labels_in_space_keep_off_each_other(browser, folder):
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    page = Page(
-        browser, explore(made_map(X, labels=[f"point {i}" for i in range(300)]), folder / "names.html")
-    )
-    count = len(page.annotations())
-    assert 15 <= count < 300
-    assert page.text("labels-told") == f"{count} of 300"
-
-
 @pytest.mark.parametrize("m", [2, 3])
 def test_the_picture_can_be_saved(seen, folder, tmp_path, m):
     X = np.random.default_rng(0).normal(size=(30, m))
@@ -295,7 +302,7 @@ def test_the_picture_can_be_saved(seen, folder, tmp_path, m):
 
     picture = np.asarray(Image.open(tmp_path / "A_map_1.png").convert("RGB"))
     width, height = page.plot_size()
-    assert picture.shape[0] == 2 * (round(height) + 30)  # a title above,
+    assert picture.shape[0] == 2 * (round(height) + 40)  # a title above,
     assert picture.shape[1] > 2 * width + 100  # and a legend beside it
     back = rgb(page.js("return getComputedStyle(document.body).backgroundColor"))
     np.testing.assert_array_equal(picture[0, 0], back)

@@ -10,6 +10,7 @@ $("view").addEventListener("change", (event) => setView(event.target.value));
 $("color").addEventListener("change", (event) => {
   Object.assign(state, { column: Number(event.target.value), group: null });
   paint();
+  showCaption();
   draw();
 });
 for (const layer of ["labels", "ellipses", "arcs"]) {

@@ -153,7 +153,9 @@ function showCaption() {
     ? "This map is symmetric (alpha = 0): the way there costs as much as the way back."
     : `Going up costs more than coming down: straight up costs ${ratio} times as much as straight down `
       + `(alpha = ${number(alpha, 3)}). Level ways cost the same both ways.`;
-  const here = " Here points are at their real places" + (record.has_height ? "; up is told by the color, height." : ".");
+  const byHeight = columns[state.column].name === "height";
+  const up = !record.has_height ? "." : byHeight ? "; up is told by the color, height." : "; color them by height to see up.";
+  const here = ` Here points are at their real places${up}`;
   if (state.view !== "map") $("caption").textContent += here;
 }
 

@@ -18,11 +18,12 @@ function traces() {
   const shown = lit();
   const isLit = shown && new Set(shown);
   const rim = (symbol) => (symbol === "circle-open" ? 1.5 : 0.5);
+  const sized = (body, marks) => (inSpace() ? marks.map((mark) => body * (mark === "square" ? 1.6 : 1)) : body); // plotly's are smaller there
   const cloud = {
     ...base, name: "points", type: gl, mode: "markers", ...named(axes()),
     hoverinfo: touch ? "none" : "text", hovertext: hoverTexts,
     marker: {
-      size: spot, symbol: symbols, opacity: 0.95,
+      size: sized(spot, symbols), symbol: symbols, opacity: 0.95,
       color: isLit ? paints.map((paint, i) => (isLit.has(i) ? paint : mixed(paint, color("--back"), 0.8))) : paints,
       line: { color: color("--back"), width: inSpace() ? 0 : symbols.map(rim) },
     },
@@ -39,7 +40,7 @@ function traces() {
   return [
     cloud,
     ...(shown ? [{ ...base, name: "lit", type: gl, mode: "markers", ...at(shown), marker: {
-      ...cloud.marker, size: spot + 1, opacity: 1, symbol: shown.map((i) => symbols[i]), color: shown.map((i) => paints[i]),
+      ...cloud.marker, size: sized(spot + 1, shown.map((i) => symbols[i])), opacity: 1, symbol: shown.map((i) => symbols[i]), color: shown.map((i) => paints[i]),
       line: { ...cloud.marker.line, width: inSpace() ? 0 : 1 },
     } }] : []),
     ...(record.confidence && state.ellipses && state.view === "map"
@@ -186,6 +187,8 @@ function listenForPicks() {
 }
 
 // ---- Save --------------------------------------------------------------------------------------------------------
+const TITLE = 40; // pixels
+
 /** The picture as it stands, with its title and the key of its colors, which the page shows beside it. */
 function savedFigure() {
   const { name, numbers, ends, groups } = columns[state.column];
@@ -199,12 +202,12 @@ function savedFigure() {
     keys.push({ ...kind, showlegend: false, marker: { color: [ends[0]], cmin: ends[0], cmax: ends[1], colorscale: stops, showscale: true, colorbar } });
   }
   const beside = numbers ? 90 : 60 + 7 * Math.max(name.length, ...groups.map(([word]) => word.length), 0); // pixels of the key
-  const margin = { ...layout.margin, t: layout.margin.t + 30, r: layout.margin.r + Math.min(beside, 320) };
+  const margin = { ...layout.margin, t: layout.margin.t + TITLE, r: layout.margin.r + Math.min(beside, 320) };
   const saved = {
     ...structuredClone(layout), margin, paper_bgcolor: color("--back"), showlegend: keys.length > 0 && !numbers,
     title: { text: plain(cut(record.title, 100)), font: { size: 16, color: color("--text") } },
     legend: { title: { text: title }, itemsizing: "constant" },
-    width: plot.clientWidth + margin.r - layout.margin.r, height: plot.clientHeight + 30, // the map keeps its size, and labels fit
+    width: plot.clientWidth + margin.r - layout.margin.r, height: plot.clientHeight + TITLE, // the map keeps its size, and labels fit
   };
   return { data: [...traces(), ...keys], layout: saved, config: {} };
 }
