@@ -79,3 +79,53 @@ def test_one_wrong_byte_anywhere(value):
             said.append(str(error))
     assert said
     assert all(len(text.splitlines()) == 1 for text in said)
+
+
+def old(order="<", **found):
+    """A file of level 4; SciPy writes its own order of bytes only."""
+    file = io.BytesIO()
+    savemat(file, found, format="4")
+    if order == "<":
+        return file.getvalue()
+    data, at, out = file.getvalue(), 0, b""
+    while at < len(data):
+        code, rows, columns, _, length = np.frombuffer(data, "<i4", 5, at).tolist()
+        start = at + 20 + length
+        kind = "<" + ("f8", "f4", "i4", "i2", "u2", "u1")[code // 10]
+        values = np.frombuffer(data, kind, rows * columns, start)
+        out += np.array([code + 1000, rows, columns, 0, length], ">i4").tobytes()
+        out += data[at + 20 : start] + values.astype(kind.replace("<", ">")).tobytes()
+        at = start + values.nbytes
+    return out
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4", "i2", "u2", "u1"])
+def test_matrices_of_level_4(kind, order):
+    D = np.random.default_rng(0).uniform(0, 100, (5, 5)).astype(kind)
+    names = np.array(["Aachen", "B", "C", "D", "E"])
+    data = old(order, v=np.ones(3), D=D, names=names)
+    found, labels = parse_mat(data, None)
+    np.testing.assert_array_equal(found, loadmat(io.BytesIO(data))["D"])
+    assert labels == names.tolist()
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_sparse_matrices_of_level_4(order):
+    A = csc_array(np.array([[0, 2.5, 0, 0], [1, 0, 0, 0], [0, 3, 4, 0], [0, 0, 0, 0]]))
+    np.testing.assert_array_equal(parse_mat(old(order, A=A), None)[0].toarray(), A.toarray())
+
+
+def test_wrong_bytes_of_level_4_end_in_one_line():
+    rng, said = np.random.default_rng(0), []
+    seeds = [old(D=np.eye(4), labels=np.array(list("abcd"))), old(A=csc_array(np.eye(4)))]
+    for case in range(2000):
+        data = bytearray(seeds[case % len(seeds)])
+        for _ in range(int(rng.integers(1, 4))):
+            data[int(rng.integers(len(data)))] = int(rng.integers(256))
+        try:
+            parse_mat(bytes(data[: int(rng.integers(1, len(data) + 1))]), None)
+        except (InputError, MemoryError) as error:
+            said.append(str(error))
+    assert len(said) > 500
+    assert all(len(text.splitlines()) == 1 for text in said)

@@ -8,7 +8,7 @@ from typing import Any
 
 from finsler._runtime import require_memory
 from finsler.data.provenance import listed
-from finsler.data.readers.matlab5 import Variable, variables
+from finsler.data.readers import matlab4, matlab5
 from finsler.data.readers.sparse import sparse_of
 from finsler.errors import InputError, MissingExtraError
 
@@ -19,7 +19,8 @@ def parse_mat(data: bytes, variable: str | None) -> tuple[Any, list[str] | None]
     """Matrix `variable` of a file, or the only one that is square, and its labels."""
     if data[512:516] == b"\x89HDF" or data[:4] == b"\x89HDF":
         return _from_hdf(data, variable), None
-    there = {found.name: found for found in variables(data)}
+    level: Any = matlab4 if matlab4.is_level_4(data) else matlab5
+    there = {found.name: found for found in level.variables(data)}
     shapes = {name: found.shape for name, found in there.items() if found.is_numeric}
     name = chosen_variable(shapes, variable)
     labels = [key for key in _LABELS if key in there and there[key].is_text]
@@ -44,8 +45,8 @@ def chosen_variable(shapes: dict[str, Any], variable: str | None) -> str:
     return square[0]
 
 
-def _words(found: Variable, n: int) -> list[str] | None:
-    """Texts of a cell array or of rows of characters; None if they are not one for each row."""
+def _words(found: matlab4.Matrix | matlab5.Variable, n: int) -> list[str] | None:
+    """Texts of a cell array, or of rows of characters; None if they are not one for each row."""
     words = found.words()
     return words if len(words) == n else None
 

@@ -105,7 +105,7 @@ class Variable(NamedTuple):
 def variables(data: bytes) -> list[Variable]:
     """All arrays of a file that have a name."""
     if len(data) < HEADER or data[126:128] not in (b"IM", b"MI"):
-        raise InputError("it is no MATLAB file of level 5: save it with -v7.")
+        raise InputError("it is no MATLAB file: save it with -v7.")
     order = "<" if data[126:128] == b"IM" else ">"
     found = []
     for element in _elements(memoryview(data)[HEADER:], order):
