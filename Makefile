@@ -1,5 +1,5 @@
 # make demo           from nothing to a map: environment, install, embed, picture
-# make test           the whole test suite
+# make test           the whole test suite, in two processes (WORKERS=4: in four)
 # make test-quick     without slow tests and without a browser, in less than two minutes
 # make lint           style, types, one-way imports
 # make fuzz           random cases of everything public, in a few minutes or in FUZZ=20000 per kind; counts are printed
@@ -50,11 +50,15 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/01_flight_hours.py
 
+# A process that is done takes over tests from another; tests that stand side by side in a file mostly stay together.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
 test: $(VENV)/.develop
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-quick: $(VENV)/.develop
-	$(BIN)/python -m pytest -m "not slow and not browser"
+	$(PYTEST) -m "not slow and not browser"
 
 # Cases of each kind; those of a campaign, in a row, beside them. Failures are numbers that repeat them.
 FUZZ ?= 500

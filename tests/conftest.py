@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -9,6 +10,11 @@ import pytest
 
 # A shell starts background jobs with Ctrl-C ignored, and so would be the processes that the tests of Ctrl-C start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# numba numbers the files of compiled code without a lock, so that two processes that compile one function for different
+# types at once may mix them up: each process of pytest -n 2 has a folder of its own, and so have those that it starts.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{worker}")
 
 
 # What make test-quick leaves out as a whole, beside single tests that are marked: training, processes, clusters, checks of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import subprocess
@@ -180,12 +181,19 @@ def skew_equations(D, W):
 SMALL = ",A,B,C,D\nA,0,3,4,5\nB,2,0,2,4\nC,4,3,0,2\nD,5,4,3,0\n"
 
 
-def run(*args, input=None):
-    from typer.testing import CliRunner
+@functools.cache
+def runner():
+    """A runner of commands that builds them once: typer would do so for each call, which took most of its time."""
+    from typer import testing
 
+    testing._get_command = functools.cache(testing._get_command)
+    return testing.CliRunner()
+
+
+def run(*args, input=None):
     from finsler.cli.app import app
 
-    return CliRunner().invoke(app, [str(arg) for arg in args], input=input)
+    return runner().invoke(app, [str(arg) for arg in args], input=input)
 
 
 def done(*args, input=None):
