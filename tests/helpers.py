@@ -237,13 +237,13 @@ def calls(function, *args, **options):
 def python(code, **options):
     """Run a program in a process of its own."""
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
 def shell(*args, **options):
     """Run the command in a process of its own."""
     command = [sys.executable, "-m", "finsler.cli.app", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
 # Maps and pictures to look at.

@@ -43,7 +43,7 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def under_limit(code, room=50_000_000):
     program = LIMITED.format(code=code, room=room)
     child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=600
     )
     assert child.returncode == 0, child.stderr
     return child.stdout.strip()
@@ -161,7 +161,7 @@ def run_after(shell, *arguments):
     """Run the command line in a process of its own, after a line of shell; its exit code and what it said."""
     child = subprocess.run(
         ["sh", "-c", f'{shell}; exec "$@"', "sh", sys.executable, "-c", COMMAND, *map(str, arguments)],
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     return child.returncode, child.stderr
 

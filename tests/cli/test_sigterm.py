@@ -27,10 +27,10 @@ sys.exit(main(["datasets", "list"]))
 @pytest.mark.skipif(os.name != "posix", reason="no SIGTERM to catch")
 def test_nothing_is_left_after_sigterm(tmp_path):
     child = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, str(tmp_path / "map.csv")])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not os.listdir(tmp_path) and child.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     assert os.listdir(tmp_path), "nothing was being written"
     child.send_signal(signal.SIGTERM)
-    assert child.wait(timeout=30) == 128 + signal.SIGTERM
+    assert child.wait(timeout=300) == 128 + signal.SIGTERM
     assert os.listdir(tmp_path) == []

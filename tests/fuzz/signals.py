@@ -118,7 +118,7 @@ def strike(name: str, folder: Path, number: int, rng: random.Random) -> bool:
     """Send one signal to a writer; whether it hit. The file must be whole then."""
     path = folder / name
     pid = writer(name, path, number == signal.SIGTERM)
-    seen, deadline = False, time.monotonic() + 60
+    seen, deadline = False, time.monotonic() + 300
     while not seen and time.monotonic() < deadline:
         seen = any(part.name.endswith(".tmp") and f"-{pid}-" in part.name for part in folder.iterdir())
     time.sleep(rng.choice([0, 0, 0.001, 0.003, 0.01]))

@@ -169,7 +169,7 @@ def test_no_matrix_market_file_ends_the_process(folder):
         [sys.executable, "-W", "ignore", "-c", MARKET, *map(os.fspath, names)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert (child.returncode, child.stdout.strip()) == (0, "alive"), child.stderr
 

@@ -35,7 +35,7 @@ codes = []
 for _ in range(FORKED):
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # a child that waits for a lock forever dies of it
+        signal.alarm(180)  # a child that waits for a lock forever dies of it
         os._exit(0 if (fit(small, 2) == expected).all() and (fit(D, 2).shape == (400, 2)) else 3)
     codes.append(os.waitpid(child, 0)[1])
 ended.set()
@@ -72,7 +72,7 @@ holder.start()
 held.wait()
 child = os.fork()
 if child == 0:
-    signal.alarm(100)
+    signal.alarm(500)
     D = np.random.default_rng(0).uniform(1, 2, (400, 400)); np.fill_diagonal(D, 0)
     FinslerMDS(alpha="auto", max_iter=2, tol=0, n_jobs=2).fit(D)
     os._exit(0)

@@ -18,7 +18,7 @@ def test_killed_while_writing_nothing_is_lost_and_nothing_left():
         [sys.executable, str(script), "--kills", "3", "--terms", "3"],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
     )
     assert child.returncode == 0, child.stderr
     assert "6 signals hit; nothing lost, nothing left" in child.stdout

@@ -367,7 +367,7 @@ def test_killed_at_random_moments_it_goes_on_to_the_same_result(tmp_path):
                 time.sleep(0.005)  # until it has written at least one more state
             time.sleep(kill_after)
             child.send_signal(signal.SIGKILL)
-        child.wait(60)
+        child.wait(600)
         return target
 
     whole = np.load(run("whole", 0.0))
