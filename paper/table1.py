@@ -270,6 +270,7 @@ def run_table1(
     folder = Path(out) / "results"
     folder.mkdir(parents=True, exist_ok=True)
     table = Path(out) / "table1.md"
+    described = Path(out).parent / "as_described" / "results"  # rows of as_described.py, if it was run
     progress = Progress("table 1", verbose)
     loaded: tuple[str, Digraph, dict[str, Any]] | None = None
     for k, cell in enumerate(cells):
@@ -283,14 +284,17 @@ def run_table1(
         run_cell(
             cell, folder, graph=loaded[1], facts=loaded[2], n_jobs=n_jobs, device=device, verbose=verbose
         )
-        write_text(table, table_markdown(read_results(folder)))
-    write_text(table, table_markdown(read_results(folder)))
+        write_text(table, table_markdown(read_results(folder), read_results(described)))
+    write_text(table, table_markdown(read_results(folder), read_results(described)))
     progress.close(f"{len(cells)} cells")
     return table
 
 
-def table_markdown(results: Iterable[dict[str, Any]]) -> str:
-    """The table in Markdown, with the paper's numbers beside, the protocol and the facts about the data."""
+def table_markdown(results: Iterable[dict[str, Any]], described: Iterable[dict[str, Any]] = ()) -> str:
+    """The table in Markdown, with the paper's numbers beside, the protocol and the facts about the data.
+
+    ``described`` are the results of `as_described.py`.
+    """
     rows: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = {}
     for result in results:
         cell = result["cell"]
@@ -316,6 +320,7 @@ def table_markdown(results: Iterable[dict[str, Any]]) -> str:
     ]
     for order, pair in sorted(best.items()):
         lines.append(_line(pair, max(map(len, rows[order].values()))))
+    lines += [_described_line(result) for result in described if result["split"] is None]
     return "\n".join([*lines, "", *_met(best), "", PROTOCOL, "", FACTS, "", *_sizes(best), ""])
 
 
@@ -372,6 +377,18 @@ def _line(pair: dict[str, dict[str, Any]], n_starts: int) -> str:
         "" if floor is None else f"{floor:.4f}",
     ]
     return "| " + " | ".join(entries) + " |"
+
+
+def _described_line(result: dict[str, Any]) -> str:
+    """A map made by the paper's own procedure (`as_described.py`)."""
+    from as_described import ALPHA, whole_text
+
+    (_, paper) = PAPER[result["graph"]].get(result["n_components"], (None, None))
+    entries = [
+        NAMES[result["graph"]], result["n_components"], "as described in the paper", 1, "", "", whole_text(result),
+        "" if paper is None else f"({paper[0]:.3f} / {paper[1]:.3f})", f"{ALPHA:.3f}", "",
+    ]  # fmt: skip
+    return "| " + " | ".join(map(str, entries)) + " |"
 
 
 def _scores(scores: dict[str, Any]) -> str:

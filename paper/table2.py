@@ -198,6 +198,7 @@ def run_table2(
     folder = Path(out) / "results"
     folder.mkdir(parents=True, exist_ok=True)
     table = Path(out) / "table2.md"
+    described = Path(out).parent / "as_described" / "results"  # rows of as_described.py, if it was run
     cells = [Cell(graph, forest, int(split)) for graph in graphs for forest in forests for split in splits]
     progress = Progress("table 2", verbose)
     loaded: tuple[str, Digraph, Any] | None = None
@@ -207,8 +208,8 @@ def run_table2(
             loaded = (cell.graph, *link_data(cell.graph))
         graph, features = (None, None) if loaded is None else loaded[1:]
         run_cell(cell, folder, graph=graph, features=features, n_jobs=n_jobs, device=device, verbose=verbose)
-        write_text(table, table_markdown(read_results(folder)))
-    write_text(table, table_markdown(read_results(folder)))
+        write_text(table, table_markdown(read_results(folder), read_results(described)))
+    write_text(table, table_markdown(read_results(folder), read_results(described)))
     progress.close(f"{len(cells)} cells")
     return table
 
@@ -218,8 +219,12 @@ def link_data(name: str) -> tuple[Digraph, Any]:
     return table_graph(name), fetch_graph(name).features
 
 
-def table_markdown(results: Iterable[dict[str, Any]]) -> str:
-    """The table in Markdown, with the paper's numbers and the baselines beside, the protocol and the facts."""
+def table_markdown(results: Iterable[dict[str, Any]], described: Iterable[dict[str, Any]] = ()) -> str:
+    """The table in Markdown, with the paper's numbers and the baselines beside, the protocol and the facts.
+
+    ``described`` are the results of `as_described.py`.
+    """
+    described = list(described)
     groups: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for result in results:
         cell = result["cell"]
@@ -240,12 +245,29 @@ def table_markdown(results: Iterable[dict[str, Any]]) -> str:
         )
         existence, direction = PAPER[name]
         lines.append(f"| | | the paper's method | {existence} | | {direction} | |")
+        if forest == "random":
+            lines += described_lines(name, described)
         for key, label in BASELINES.items():
             having = [result["baselines"][key] for result in group if key in result["baselines"]]
             if having:
                 means = [mean_text([scores[task] for scores in having]) for task in TASKS]
                 lines.append(f"| | | {label} | " + " | ".join(means) + " | |")
     return "\n".join([*lines, "", PROTOCOL, "", FACTS, "", *_sizes(groups), ""])
+
+
+def described_lines(graph: str, described: Iterable[dict[str, Any]]) -> list[str]:
+    """A row for each dimension of the paper's own procedure (`as_described.py`)."""
+    groups: dict[int, list[dict[str, Any]]] = {}
+    for result in described:
+        if result["graph"] == graph and result["split"] is not None:
+            groups.setdefault(result["n_components"], []).append(result)
+    lines = []
+    for m, group in sorted(groups.items()):
+        means = [mean_text([result["test"][task] for result in group]) for task in TASKS]
+        seconds = f"{np.mean([result['seconds'] for result in group]):.0f}"
+        label = f"as described in the paper, m = {m}, {len(group)} splits"
+        lines.append(f"| | | {label} | " + " | ".join(means) + f" | {seconds} |")
+    return lines
 
 
 def _sizes(groups: dict[tuple[int, str], list[dict[str, Any]]]) -> list[str]:

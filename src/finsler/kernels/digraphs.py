@@ -1,8 +1,8 @@
-"""Loops over maps of digraphs: their scores, and the objective over a sample of pairs.
+"""Loops over maps of digraphs: their scores, and the objective over all pairs or a sample of them.
 
-`finsler.graphs.scores` and `finsler.learn.digraph_sampled` call them. Rows are sources; their out-neighbors, sampled
-farther nodes and sampled negatives are lists. Random numbers are the mixed bits of a counter, so that they depend on the
-seed and the source and not on the thread.
+`finsler.graphs.scores`, `finsler.learn.digraph_stress` and `finsler.learn.digraph_sampled` call them. Rows are sources;
+their out-neighbors, sampled farther nodes and sampled negatives are lists. Random numbers are the mixed bits of a counter,
+so that they depend on the seed and the source and not on the thread.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 
 from finsler.kernels import OPTIONS
+
+NODES_AT_ONCE = 1024
 
 
 @njit(**OPTIONS)
@@ -214,6 +216,57 @@ def stress_of_pairs(X, alpha, last, tails, heads, hops, weights, start, stop, gr
         turn += _pull(X, alpha, last, i, j, length, 2.0 * slope, gradient[i], gradient)
     parts[0] += total
     parts[2] += turn
+
+
+@njit(**OPTIONS)
+def stress_of_rows(X, alpha, sources, counts, shares, start, stop, gradient, parts):
+    """Sum of ``shares[D] (d - D)^2`` over all pairs of the sources ``start:stop``, of which ``counts`` has the hop counts D.
+
+    A column of X is a node, its last entry the height. Adds the gradient to ``gradient``, of the same shape, the sum to
+    ``parts[0]`` and its derivative by alpha to ``parts[1]``. Nodes are taken `NODES_AT_ONCE` at a time for all sources,
+    so that their coordinates stay near the processor; each loop over them runs along memory.
+    """
+    m, n = X.shape
+    number = X.dtype.type
+    drift = number(alpha)
+    lengths, tensions = np.empty(NODES_AT_ONCE, X.dtype), np.empty(NODES_AT_ONCE, X.dtype)
+    for first in range(0, n, NODES_AT_ONCE):
+        size = min(NODES_AT_ONCE, n - first)
+        heights, lifts = X[m - 1, first : first + size], gradient[m - 1, first : first + size]
+        for row in range(start, stop):
+            source = sources[row]
+            lengths[:] = number(1e-24)
+            for k in range(m):
+                here, there = X[k, source], X[k, first : first + size]
+                for v in range(size):
+                    step = there[v] - here
+                    lengths[v] += step * step
+            hops, here = counts[row, first : first + size], X[m - 1, source]
+            total, turn, push = number(0), number(0), number(0)
+            for v in range(size):
+                length, rise = np.sqrt(lengths[v]), heights[v] - here
+                error = length + drift * rise - number(hops[v])
+                slope = number(2) * shares[hops[v]] * error
+                total += slope * error
+                turn += slope * rise
+                push += slope
+                tensions[v] = slope / length
+                lifts[v] += drift * slope
+            parts[0] += total / 2
+            parts[1] += turn
+            for k in range(m):
+                here, there, pulls = (
+                    X[k, source],
+                    X[k, first : first + size],
+                    gradient[k, first : first + size],
+                )
+                own = number(0)
+                for v in range(size):
+                    pull = tensions[v] * (there[v] - here)
+                    pulls[v] += pull
+                    own += pull
+                gradient[k, source] -= own
+            gradient[m - 1, source] -= drift * push
 
 
 @njit(**OPTIONS)

@@ -18,9 +18,10 @@ from finsler.errors import InputError, check_choice, check_count
 from finsler.geometry.randers import drift_vector, randers_distance_blocks
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.graphs.scores import DigraphScores, digraph_scores
-from finsler.learn.digraph_fit import DigraphFit, fit_digraph
-from finsler.learn.digraph_objective import RankedStress, hop_counts
+from finsler.learn.digraph_fit import DigraphFit, Objective, fit_digraph
+from finsler.learn.digraph_objective import SPARSE, RankedStress, hop_counts
 from finsler.learn.digraph_sampled import PAIRS_PER_NODE, SampledRankedStress
+from finsler.learn.digraph_stress import DenseStress
 from finsler.learn.model import LARGEST_ALPHA, check_device
 from finsler.solvers.drift import upright
 
@@ -152,27 +153,9 @@ class DigraphEmbedding(BaseEstimator):
         n_pairs: Any = self.n_pairs
         if n_pairs == "auto":
             n_pairs = "all" if graph.n_nodes <= ALL_PAIRS else PAIRS_PER_NODE
-        weights = float(self.ranking_weight), float(self.temperature)
-        counts = None
-        objective: RankedStress | SampledRankedStress
-        if n_pairs == "all":
-            counts = hop_counts(graph, sources, self.n_jobs)
-        if counts is not None and (self.ranking_weight > 0 or self.device != "cpu"):
-            objective = RankedStress(counts, sources, *weights, device=self.device, n_jobs=self.n_jobs)
-        else:  # without ranking only pairs that can be reached matter: a list of all of them is shorter than rows
-            every = counts is not None
-            objective = SampledRankedStress(
-                graph,
-                sources,
-                *weights,
-                n_pairs=graph.n_nodes if every else n_pairs,
-                dtype=np.float64 if every else np.float32,
-                seed=seed,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
+        counts = hop_counts(graph, sources, self.n_jobs) if n_pairs == "all" else None
         found = fit_digraph(
-            objective,
+            self._objective(graph, sources, counts, n_pairs, seed),
             int(self.n_components),
             alpha=None if self.alpha == "auto" else float(self.alpha),
             max_iter=int(self.max_iter),
@@ -183,6 +166,30 @@ class DigraphEmbedding(BaseEstimator):
         )
         self._keep(graph, found, sources, counts)
         return self
+
+    def _objective(
+        self, graph: Digraph, sources: NDArray[Any], counts: NDArray[Any] | None, n_pairs: Any, seed: int
+    ) -> Objective:
+        """What to minimize, in the form that is fastest for this graph: ``counts`` are all hop counts, or None."""
+        weights = float(self.ranking_weight), float(self.temperature)
+        every = counts is not None
+        if counts is not None and (self.ranking_weight > 0 or self.device != "cpu"):
+            return RankedStress(counts, sources, *weights, device=self.device, n_jobs=self.n_jobs)
+        if (
+            counts is not None
+            and np.count_nonzero(counts < np.iinfo(counts.dtype).max) > SPARSE * counts.size
+        ):
+            return DenseStress(counts, sources, n_jobs=self.n_jobs)
+        return SampledRankedStress(
+            graph,
+            sources,
+            *weights,
+            n_pairs=graph.n_nodes if every else n_pairs,
+            dtype=np.float64 if every else np.float32,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the map and return its coordinates; the arguments are those of ``fit``."""

@@ -25,9 +25,10 @@ from typing import Any, NamedTuple
 from finsler._runtime import Progress
 from finsler.learn.digraph_objective import RankedStress
 from finsler.learn.digraph_sampled import SampledRankedStress
+from finsler.learn.digraph_stress import DenseStress
 from finsler.learn.model import LARGEST_ALPHA, torch, torch_threads
 
-Objective = RankedStress | SampledRankedStress
+Objective = RankedStress | SampledRankedStress | DenseStress
 Function = Callable[[torch.Tensor], tuple[float, torch.Tensor]]
 Pairs = deque[tuple[torch.Tensor, torch.Tensor, float]]  # steps, changes of the gradient, and their products
 
