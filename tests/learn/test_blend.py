@@ -1,5 +1,7 @@
 """Scores of several maps, corrections by neighbors, and features of pairs against loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,10 @@ pytest.importorskip("torch")
 
 from finsler.graphs.arc_set import ArcSet
 from finsler.learn import LinkTasks, PairTask
-from finsler.learn.blend import HeldOut, LinkScore, corrected, scaled
+from finsler.learn.blend import FEWEST_ARCS, HeldOut, LinkScore, Odds, corrected
 from finsler.learn.model import FittedModel
 from finsler.learn.neighbors import FEATURES, PairFeatures
-from finsler.learn.tasks import held_out_arcs, hide_single_arcs
+from finsler.learn.tasks import held_out_arcs, hide_single_arcs, roc_auc
 
 
 def random_arcs(n=30, share=0.15, seed=0):
@@ -61,33 +63,100 @@ def tasks_about(arcs, others):
     return LinkTasks(way, PairTask(pairs, labels), PairTask(pairs, labels))
 
 
-def test_score_is_the_mean_of_scaled_logits_and_the_correction():
+@pytest.mark.parametrize("share", [0.0, 1 / 3, 1.0])
+def test_score_is_the_formula_written_out(share):
     n = 20
     arcs, _ = random_arcs(n)
     models = maps(n)
-    pairs = np.array([[0, 1], [5, 3], [7, 19]])
     weights = np.array([1.0, 0.5, 0.0, -0.2, 0.1])
     neighbors = PairFeatures(arcs, n)
-    score = LinkScore(models, np.array([[2.0, 1.0], [0.5, -1.0]]), weights, neighbors)
-    expected = [
-        (2 * models[0].logits(p[None])[0] + 1 + 0.5 * models[1].logits(p[None])[0] - 1) / 2
-        + neighbors(p[None])[0] @ weights
-        for p in pairs
-    ]
-    assert np.allclose(score(pairs), expected)
+    lines = np.array([[2.0, 0.3, 1.0, 0.7], [0.5, -0.1, -1.0, 0.4]])
+    score = LinkScore(models, lines, share, weights, neighbors)
+    for i, j in [(0, 1), (5, 3), (7, 19)]:
+        there, back = np.array([[i, j]]), np.array([[j, i]])
+        u, v = ([model.logits(pair)[0] for model in models] for pair in (there, back))
+        R = np.mean([p * u[k] + q * v[k] + c for k, (p, q, c, _) in enumerate(lines)])
+        D = np.mean([e * (u[k] - v[k]) for k, (*_, e) in enumerate(lines)])
+        added, added_back = (neighbors(pair)[0] @ weights for pair in (there, back))
+        expected = -np.log((1 - share) * np.exp(-R) + share * np.exp(-D)) + added
+        assert score(there)[0] == pytest.approx(expected)
+        assert score.direction(there)[0] == pytest.approx(D + added - added_back)
+    plain = LinkScore.mean(models)
+    assert np.allclose(plain(arcs), np.mean([model.logits(arcs) for model in models], axis=0))
+    assert np.allclose(plain.direction(arcs), plain(arcs) - plain(arcs[:, ::-1]))
 
 
-def test_scales_do_not_change_the_order_of_a_map():
-    n = 60
-    arcs, there = random_arcs(n)
-    others = np.argwhere(~there & ~np.eye(n, dtype=bool))[:200]
-    held = HeldOut.draw(
-        tasks_about(arcs[:80], others), arcs[:80], ArcSet(arcs[80:], n), arcs, np.random.default_rng(0)
-    )
-    score = scaled(maps(n), held)
-    assert (score.scale[:, 0] > 0).all()
-    one = scaled(maps(n, 1), held)
-    assert one.scale.tolist() == [[1.0, 0.0]]  # a single map is left alone
+class Known:
+    """Stands for a map: logits z + w there and z - w back, with numbers z = z of the pair and w = -w of its reverse."""
+
+    def __init__(self, pairs, z, w):
+        self.found = {tuple(p): values for p, *values in zip(pairs.tolist(), z, w, strict=True)}
+        self.found |= {(j, i): [z, -w] for (i, j), (z, w) in self.found.items()}
+
+    def both_logits(self, pairs):
+        z, w = np.array([self.found[tuple(p)] for p in pairs.tolist()]).T
+        return z + w, z - w
+
+    def logits(self, pairs):
+        return self.both_logits(pairs)[0]
+
+
+def normal_populations(n_arcs, n_random=20_000, seed=0):
+    """Arcs z, w ~ N(1, 1), random pairs z ~ N(-1, 1), w ~ N(0, 1): the log odds are known."""
+    rng = np.random.default_rng(seed)
+    n = 4 * n_random
+    nodes = np.arange(2 * (n_arcs + n_random)).reshape(-1, 2)  # no two pairs have a node in common
+    z = rng.normal(size=len(nodes)) + np.where(np.arange(len(nodes)) < n_arcs, 1, -1)
+    w = rng.normal(size=len(nodes)) + np.where(np.arange(len(nodes)) < n_arcs, 1, 0)
+    arcs, random = nodes[:n_arcs], nodes[n_arcs:]
+    empty = arcs[:0]
+    held = HeldOut(tasks_about(arcs, random), arcs, random, empty, empty, 0.0)
+    return held, n, Known(nodes, z, w)
+
+
+def test_lines_are_the_log_odds_of_known_populations():
+    """Of normal numbers: R = 2 z + w - 1/2, D = 2 w; with u = z + w and v = z - w, R = 3/2 u + 1/2 v - 1/2 and D = u - v."""
+    held, n, model = normal_populations(20_000)
+    odds = Odds(held, n, 1 / 3)
+    assert odds.reversed_share == 1 / 3
+    assert odds.lines(model) == pytest.approx([1.5, 0.5, -0.5, 1.0], abs=0.06)
+
+
+def test_the_mixture_tells_arcs_from_both_kinds_of_negatives_better_than_any_sum():
+    """It is the likelihood ratio, which no other score beats: not R, not D, nor any sum of the two."""
+    held, n, model = normal_populations(8000)
+    odds = Odds(held, n, 1 / 3)
+    lines = odds.lines(model)[None]
+    negatives = np.concatenate([held.arcs[4000:6000, ::-1], held.random[:4000]])
+    pairs = np.concatenate([held.arcs[:4000], negatives])
+    labels = np.arange(len(pairs)) < 4000
+
+    def area(score):
+        return roc_auc(labels, score)
+
+    mixed = area(LinkScore.mixture([model], lines, odds.reversed_share)(pairs))
+    R, D = LinkScore.mixture([model], lines, 0.0)(pairs), LinkScore.mixture([model], lines, 1.0)(pairs)
+    assert mixed > max(area(share * R + (1 - share) * D) for share in np.linspace(0, 1, 11)) + 0.002
+    assert mixed > area(model.logits(pairs)) + 0.002
+
+
+def test_few_arcs_give_a_line_in_one_logit():
+    held, n, model = normal_populations(FEWEST_ARCS - 1)
+    odds = Odds(held, n, 1 / 3)
+    p, q, _, e = odds.lines(model)
+    assert (q, odds.reversed_share) == (0.0, 0.0)
+    assert p == e > 0
+    assert Odds(normal_populations(FEWEST_ARCS)[0], n, 1 / 3).reversed_share == 1 / 3
+
+
+def test_arcs_that_are_answered_say_nothing_of_the_direction():
+    """Held out both ways, or with the reverse arc observed, an arc's reverse is no negative."""
+    held, n, _ = normal_populations(FEWEST_ARCS)
+    both = replace(held, arcs=np.concatenate([held.arcs, held.arcs[:1, ::-1]]))
+    observed = replace(held, alone=held.arcs[:1])
+    for changed in (both, observed):
+        assert Odds(changed, n, 1 / 3).reversed_share == 0.0  # one too few are left
+    assert Odds(replace(held, arcs=held.arcs[:0]), n, 1 / 3).lines(None).tolist() == [1, 0, 0, 1]
 
 
 def reciprocal_graph(n=150, seed=0):

@@ -158,13 +158,15 @@ def known_graph(arcs, n):
     return csr_array((np.ones(len(arcs)), tuple(arcs.T)), shape=(n, n))
 
 
-@pytest.mark.parametrize("name", ["cora", "openflights"])
-def test_probabilities_of_real_graphs_add_up_to_the_arcs_that_were_hidden(name):
+@pytest.mark.parametrize(
+    ("name", "encoder"), [("cora", "direct"), ("cora", "auto"), ("openflights", "direct")]
+)
+def test_probabilities_of_real_graphs_add_up_to_the_arcs_that_were_hidden(name, encoder):
     with np.load(real_file(f"graphs/{name}.npz")) as file:
         arcs, n = np.column_stack([file["src"], file["dst"]]).astype(np.int64), int(file["n_nodes"])
     arcs = arcs[arcs[:, 0] != arcs[:, 1]]
     known, gone = hidden(arcs, 0.1)
-    model = LinkPredictor(32, epochs=4, random_state=0, n_jobs=1, encoder="direct").fit(known_graph(known, n))
+    model = LinkPredictor(32, epochs=4, random_state=0, n_jobs=1, encoder=encoder).fit(known_graph(known, n))
     assert len(gone) / 1.5 < total_of_unobserved(model, known, n) < 1.5 * len(gone)
 
 

@@ -54,7 +54,7 @@ def test_learns_fields_and_direction():
     scores = model.scores(split.test)
     assert scores["direction"] > 85
     assert scores["existence_mixed"] > 80
-    assert set(model.validation_scores_) >= {"features", "structure", "direct"}
+    assert set(model.validation_scores_) >= {"features", "direct", "closed_form"}
 
 
 def test_useless_features_do_not_hurt_because_they_are_compared():
@@ -138,6 +138,23 @@ def test_saved_model_is_the_same(tmp_path):
     model.result_.save(tmp_path / "map.npz")
     with pytest.raises(ValueError, match="holds a saved embedding, not a saved link predictor"):
         LinkPredictor.load(tmp_path / "map.npz")
+
+
+def test_a_saved_mixture_is_the_same(tmp_path):
+    """With enough held-out arcs the score tells arcs from random pairs and from reversed arcs."""
+    arcs, _ = papers()
+    model = LinkPredictor(**{**ENCODED, "epochs": 1}, validation_fraction=0.3).fit(as_matrix(arcs, 120))
+    assert model._outcome.score.reversed_share == LinkOptions().reversed_share
+    again = LinkPredictor.load(model.save(tmp_path / "model.npz"))
+    pairs = [(100, 3), (7, 50)]
+    assert np.array_equal(model.decision_function(pairs), again.decision_function(pairs))
+    assert np.array_equal(model.predict_direction(pairs), again.predict_direction(pairs))
+    assert np.allclose(model.predict_direction(pairs) + model.predict_direction(np.flip(pairs, 1)), 1)
+    with np.load(tmp_path / "model.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "wrong.npz", **{**arrays, "reversed_share": np.array([1.5])})
+    with pytest.raises(ValueError, match="reversed_share"):
+        LinkPredictor.load(tmp_path / "wrong.npz")
 
 
 def test_the_map_stands_in_the_frame_of_all_maps_and_says_what_was_read(tmp_path):
@@ -238,7 +255,7 @@ def test_nothing_is_checked_or_converted_twice(monkeypatch):
     count(inputs, "choose_ridge")
     model = LinkPredictor(**ENCODED).fit(as_matrix(arcs, 120), features=words)
     model.predict_proba(arcs[:5])
-    assert set(model.validation_scores_) >= {"features", "structure", "direct"}
+    assert set(model.validation_scores_) >= {"features", "direct", "closed_form"}
     assert calls == dict.fromkeys(calls, 1)
     assert set(calls) == {
         "as_digraph",
@@ -400,7 +417,7 @@ def test_maps_are_the_same_bit_for_bit_whatever_is_asked_in_the_test_and_after_t
 
 def test_it_is_not_below_the_closed_form_that_it_starts_from():
     arcs, words = papers(200)
-    split = split_links(arcs, n_nodes=200)
+    split = split_links(arcs, n_nodes=200, validation_fraction=0.15)
     graph = as_matrix(split.observed, 200)
     model = LinkPredictor(**{**ENCODED, "epochs": 2}).fit(graph, features=words, validation=split.validation)
     found = model.scores_
@@ -409,7 +426,11 @@ def test_it_is_not_below_the_closed_form_that_it_starts_from():
     assert len(closed) == 2
     # A correction by neighbors is judged by cross-validation, so that here it can only be better.
     assert mean >= max(model.validation_scores_[name] for name in closed) - 1e-9
-    assert {"structure", "direct", "features"} < set(model.validation_scores_)
+    assert {"direct", "features"} < set(model.validation_scores_)
+    # Features that improve the closed form leave nothing to an encoder of the structure alone.
+    useful = found["baselines"]["closed_form_features"], found["baselines"]["closed_form"]
+    helped = np.mean(list(useful[0].values())) > np.mean(list(useful[1].values()))
+    assert helped != ("structure" in model.validation_scores_)
     assert set(found["baselines"]) >= {"springrank", "degree_product", "adamic_adar", *closed}
     alone = LinkPredictor(**ENCODED, encoder="closed_form").fit(graph, validation=split.validation)
     assert alone.encoder_ == "closed_form"

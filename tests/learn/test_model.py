@@ -36,6 +36,9 @@ def test_gradient_of_the_distance():
     rng = np.random.default_rng(1)
     alpha = torch.tensor(0.6, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(randers_distance, (doubles(rng, 5, 3), doubles(rng, 5, 3), alpha))
+    assert torch.autograd.gradcheck(
+        randers_distance, (doubles(rng, 5, 1, 3), doubles(rng, 4, 3), alpha)
+    )  # all pairs
 
 
 def test_points_that_meet_have_a_finite_gradient():
@@ -140,6 +143,9 @@ def test_fitted_model_gives_the_logits_of_torch():
     assert np.allclose(fitted.logits(pairs), expected, atol=1e-4)
     assert np.allclose(fitted.points.mean(axis=0), 0)
     assert np.allclose(LinkScore.mean([fitted, fitted])(pairs), fitted.logits(pairs))
+    there, back = fitted.both_logits(pairs)
+    assert np.array_equal(there, fitted.logits(pairs))
+    assert np.allclose(back, fitted.logits(pairs[:, ::-1]))
     step = fitted.points[pairs[:, 1]] - fitted.points[pairs[:, 0]]
     distance = np.linalg.norm(step, axis=1) + fitted.alpha * step[:, -1]
     reach = fitted.radius + fitted.radii[pairs[:, 0], 0] + fitted.radii[pairs[:, 1], 1]

@@ -9,12 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from finsler.graphs.arc_set import ArcSet
-
-from helpers import slow_distance
 
 torch = pytest.importorskip("torch")
 
@@ -29,10 +25,7 @@ from finsler.learn.training import (  # noqa: E402
     Trainer,
     draw_batches,
     link_loss,
-    make_optimizer,
     one_cycle,
-    randers_flow,
-    steepest_ascent,
 )
 
 N = 60
@@ -284,9 +277,6 @@ def test_a_callback_sees_evaluations_and_can_stop(tmp_path, monkeypatch):
     assert same(weights(whole), weights(resumed))
 
 
-numbers = st.floats(-5, 5, allow_nan=False).map(lambda x: round(x, 3))
-
-
 def a_batch():
     arcs = np.array([[0, 1], [1, 0], [2, 1], [3, 2]])
     one_way = np.array([False, False, True, True])
@@ -344,37 +334,6 @@ def test_batches_hold_every_arc_once_and_only_true_negatives():
         assert batch.counts == (len(batch.arcs), batch.one_way.sum(), len(batch.random))
         seen += batch.arcs.tolist()
     assert sorted(seen) == arcs.tolist()
-
-
-@given(st.lists(numbers, min_size=3, max_size=3), st.floats(-0.9, 0.9))
-def test_steepest_ascent_is_the_legendre_transform(g, alpha):
-    """Of all vectors of its length, it is the one on which g is largest; g(v) = F*(g)^2 = F(v)^2."""
-    covector = torch.tensor(g, dtype=torch.float64)
-    v = steepest_ascent(covector, alpha)
-    lam, drift = 1 - alpha**2, alpha * g[-1]
-    dual = (np.sqrt(lam * np.dot(g, g) + drift**2) - drift) / lam
-    assert slow_distance([0, 0, 0], v.tolist(), [0, 0, alpha]) == pytest.approx(dual, abs=1e-9)
-    assert float(covector @ v) == pytest.approx(dual**2, abs=1e-9)
-    rng = np.random.default_rng(0)
-    for u in rng.normal(size=(50, 3)):  # the dual norm is a supremum
-        assert np.dot(g, u) <= dual * slow_distance([0, 0, 0], u, [0, 0, alpha]) + 1e-9
-
-
-def test_steepest_ascent_at_alpha_zero_is_the_gradient_and_zero_stays():
-    g = torch.tensor([[1.0, -2.0], [0.0, 0.0]])
-    assert torch.allclose(steepest_ascent(g, 0.0), g)
-    assert torch.isfinite(steepest_ascent(g, 0.7)).all()
-
-
-def test_randers_descent_of_points():
-    """One step moves points along the metric's descent: less far up than down for the same slope."""
-    points = torch.nn.Parameter(torch.zeros(2, 2))
-    slope = torch.tensor([[0.0, 1.0], [0.0, -1.0]])  # the first should come down, the second go up
-    (randers_flow(points, torch.tensor(0.5)) * slope).sum().backward()
-    module = torch.nn.Module()
-    module.points = points
-    make_optimizer("randers-sgd", module, Schedule(1, 1, 1, 1.0, 1.0, 0.0)).step()
-    assert points[:, 1].tolist() == pytest.approx([-4.0, 4 / 9])  # 1/(1-a)^2 and 1/(1+a)^2
 
 
 def train_part():

@@ -1,8 +1,13 @@
 """The score of a `LinkPredictor`: one map or several, and what the pairs' neighbors add to it.
 
-Maps that were trained differently, or not at all, err differently, and the mean of their logits is often better than each.
-Their logits are first put on one scale, by what they say of held-out arcs and random pairs. Which maps take part, and
-whether a correction by the reverse arc and by common neighbors is added, is decided by validation scores.
+An arc has to be told from two kinds of pairs that are no arcs: random ones, which are mostly far apart, and reversed arcs,
+which are near but lead up. A map gives two numbers, the logit from i to j and the one back, and from them two log odds: R,
+of an arc against a random pair, and D, of an arc against its reverse. Where a share s of the negatives are reversed arcs, as
+in the training, the log odds of an arc are ``-log((1 - s) exp(-R) + s exp(-D))``: about the smaller of the two. A pair that
+is surely linked is then judged by its direction alone, and a very steep one by its distance, which no single logit does.
+
+Maps that were trained differently, or not at all, err differently: R and D are the means of those of the members. Which maps
+take part, and whether a correction by the reverse arc and by common neighbors is added, is decided by validation scores.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from finsler.graphs.arc_set import ArcSet, Integers
@@ -24,7 +30,9 @@ Array = NDArray[np.floating[Any]]
 
 CORRECTION_GAIN = 0.1  # points of the mean score that a correction must gain to be used
 CORRECTION_FOLDS = 5  # of held-out pairs, in which a correction is learned without those that it is judged by
-FEWEST_ARCS = 50  # held out, to learn a correction from
+FEWEST_ARCS = (
+    50  # held out, to learn a correction from, or what tells arcs from their reverses, and to compare inputs
+)
 FEWEST_ALONE = 30  # of them with an observed reverse arc, to judge by these as well
 CORRECTION_RIDGE = 0.02  # per held-out arc, on the weights of standardized features: keeps them small
 RANDOM_PAIRS = 20_000  # that stand for pairs without an arc
@@ -32,25 +40,55 @@ RANDOM_PAIRS = 20_000  # that stand for pairs without an arc
 
 @dataclass(frozen=True, eq=False)
 class LinkScore:
-    """Mean of the logits of maps, each as ``slope logit + intercept``, and a linear correction by `PairFeatures`."""
+    """Log odds of an arc by the maps together, and a linear correction by `PairFeatures`.
+
+    With the logits u from i to j and v back, a map says ``R = p u + q v + c`` and ``D = e (u - v)``. With p = e = 1, q = c =
+    0 and no reversed arcs among the negatives the score is the mean logit.
+    """
 
     members: list[FittedModel]
-    scale: Array  # (members, 2): slopes and intercepts
+    lines: Array  # (members, 4): p, q, c, e
+    reversed_share: float  # of the negatives
     correction: Array  # a weight for each of `FEATURES`; zeros are none
     neighbors: PairFeatures | None = None  # of the arcs that may be seen; needed for a correction
 
     @classmethod
     def mean(cls, members: list[FittedModel]) -> LinkScore:
         """Plain mean of the logits."""
-        return cls(members, np.tile([1.0, 0.0], (len(members), 1)), np.zeros(len(FEATURES)))
+        return cls(members, np.tile([1.0, 0.0, 0.0, 1.0], (len(members), 1)), 0.0, np.zeros(len(FEATURES)))
+
+    @classmethod
+    def mixture(cls, members: list[FittedModel], lines: Array, reversed_share: float) -> LinkScore:
+        """Without a correction."""
+        return cls(members, lines, reversed_share, np.zeros(len(FEATURES)))
 
     def __call__(self, pairs: Integers) -> Array:
         """Scores of ordered pairs."""
-        each = [a * model.logits(pairs) + b for model, (a, b) in zip(self.members, self.scale, strict=True)]
-        found = np.mean(each, axis=0)
-        if self.neighbors is not None and self.correction.any():
-            found = found + self.neighbors(pairs) @ self.correction
-        return np.asarray(found)
+        share = self.reversed_share
+        apart, steep = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for model, (p, q, c, e) in zip(self.members, self.lines, strict=True):
+            there, back = model.both_logits(pairs)
+            apart += p * there + q * back + c
+            steep += e * (there - back)
+        found = apart / len(self.members)
+        if share:
+            weights = np.array([[1 - share], [share]])
+            found = -logsumexp([-found, -steep / len(self.members)], axis=0, b=weights)
+        return np.asarray(found + self._corrections(pairs))
+
+    def direction(self, pairs: Integers) -> Array:
+        """Log odds that the arc between the two nodes of a pair runs from the first to the second, if there is one."""
+        steep = np.zeros(len(pairs))
+        for model, slope in zip(self.members, self.lines[:, 3], strict=True):
+            there, back = model.both_logits(pairs)
+            steep += slope * (there - back)
+        corrections = self._corrections(pairs) - self._corrections(pairs[:, ::-1])
+        return np.asarray(steep / len(self.members) + corrections)
+
+    def _corrections(self, pairs: Integers) -> Any:
+        if self.neighbors is None or not self.correction.any():
+            return 0.0
+        return self.neighbors(pairs) @ self.correction
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,26 +142,56 @@ class HeldOut:
         return float(np.average([np.nan_to_num(tasks), reciprocal], weights=counts))
 
 
-def scaled(members: list[FittedModel], held_out: HeldOut) -> LinkScore:
-    """Mean of logits of several maps on the scale of held-out arcs against random pairs; that of one map is left alone."""
-    score = LinkScore.mean(members)
-    if len(members) == 1 or not len(held_out.arcs):
-        return score
-    rows = [log_odds_line(model.logits(held_out.arcs), model.logits(held_out.random)) for model in members]
-    return replace(score, scale=np.array(rows))
+class Odds:
+    """From the logits of a map to log odds, by held-out arcs against random pairs and against their reverses.
+
+    With fewer than 50 arcs, or one-way arcs, there is too little to tell the two apart: R is then a line in one logit.
+    """
+
+    def __init__(self, held_out: HeldOut, n: int, reversed_share: float):
+        arcs, back = held_out.arcs, held_out.arcs[:, ::-1]
+        answered = ArcSet(np.concatenate([arcs, held_out.alone[:, ::-1]]), n).contains(back)
+        self._arcs, self._random, self._one_way = arcs, held_out.random, ~answered
+        self.enough = int(self._one_way.sum()) >= FEWEST_ARCS
+        self.reversed_share = reversed_share if self.enough else 0.0
+
+    def lines(self, model: FittedModel) -> Array:
+        """The four numbers p, q, c, e of `LinkScore`."""
+        if not len(self._arcs):
+            return np.array([1.0, 0.0, 0.0, 1.0])
+        (u, v), (x, y) = (model.both_logits(pairs) for pairs in (self._arcs, self._random))
+        if not self.enough:
+            slope, intercept = log_odds_line(u, x)
+            return np.array([slope, 0.0, intercept, slope])
+        columns = np.concatenate([np.column_stack([u + v, u - v]), np.column_stack([x + y, x - y])])
+        (near, down), intercept = _log_odds(columns, len(u))
+        return np.array([near + down, near - down, intercept, _direction_slope((u - v)[self._one_way])])
 
 
 def log_odds_line(positive: Array, negative: Array) -> tuple[float, float]:
     """Slope and intercept of the log odds of one score; arcs and random pairs weigh the same."""
-    scores = np.concatenate([positive, negative])
-    center, spread = scores.mean(), scores.std() or 1.0
-    weights = _even([positive, negative])
-    labels = np.arange(len(scores)) < len(positive)
-    fit = LogisticRegression(C=100.0).fit(
-        ((scores - center) / spread)[:, None], labels, sample_weight=weights
-    )
-    slope = max(float(fit.coef_[0, 0]), 1e-3) / spread
-    return slope, float(fit.intercept_[0]) - slope * center
+    (slope,), intercept = _log_odds(np.concatenate([positive, negative])[:, None], len(positive))
+    return float(slope), intercept
+
+
+def _log_odds(columns: Array, n_positive: int) -> tuple[Array, float]:
+    """Slopes, which are above 0, and intercept of the log odds; the first rows are positive and weigh as the others do."""
+    center, spread = columns.mean(axis=0), columns.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    labels = np.arange(len(columns)) < n_positive
+    weights = _even([columns[:n_positive], columns[n_positive:]])
+    fit = LogisticRegression(C=100.0).fit((columns - center) / spread, labels, sample_weight=weights)
+    slopes = np.maximum(fit.coef_[0], 1e-3) / spread
+    return slopes, float(fit.intercept_[0] - slopes @ center)
+
+
+def _direction_slope(differences: Array) -> float:
+    """Slope of the log odds of the direction, from the differences of logits there and back of one-way arcs."""
+    spread = float(np.sqrt(np.mean(differences**2))) or 1.0
+    both = np.concatenate([differences, -differences])[:, None] / spread
+    labels = np.arange(len(both)) < len(differences)
+    fit = LogisticRegression(C=100.0, fit_intercept=False).fit(both, labels)
+    return max(float(fit.coef_[0, 0]), 1e-3) / spread
 
 
 def _even(groups: list[Any], shares: tuple[float, ...] = (0.5, 0.5)) -> Array:

@@ -23,7 +23,7 @@ from scipy.sparse import issparse
 from finsler._runtime import Progress
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.baselines import CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD, maps_of_factors, trivial_logits
-from finsler.learn.blend import HeldOut, LinkScore, corrected, log_odds_line, scaled
+from finsler.learn.blend import FEWEST_ARCS, HeldOut, LinkScore, Odds, corrected, log_odds_line
 from finsler.learn.calibration import POPULATION, Calibration, fit_intercepts, fit_lines, missing_arcs
 from finsler.learn.features import unit_rows
 from finsler.learn.inputs import N_COLUMNS, Curriculum, Problem, Sketch, cross_fit
@@ -95,6 +95,7 @@ class Fitter:
         self.outcome = Outcome(LinkScore.mean([]), Calibration([], np.zeros(2)))
         self._curriculum: Curriculum | None = None
         self._trained: dict[str, Member] = {}
+        self._known_lines: dict[str, Array] = {}
 
     @cached_property
     def held_out(self) -> HeldOut | None:
@@ -113,7 +114,7 @@ class Fitter:
             kinds = kinds[:1]
         try:
             self._close()
-            for kind in kinds:
+            for kind in self._worth_training(kinds):
                 if kind != CLOSED_FORM:
                     self.train(kind, layers=0 if options.ensemble else options.layers)
                 if self.over():
@@ -130,6 +131,14 @@ class Fitter:
         self._choose()
         self._calibrate()
         return outcome
+
+    def _worth_training(self, kinds: list[str]) -> list[str]:
+        """Without "structure" where features help already the closed form: their encoder has all its inputs, and more."""
+        scores, held_out = self.outcome.candidates, self.held_out
+        if "features" not in kinds or held_out is None or len(held_out.arcs) < FEWEST_ARCS:
+            return kinds
+        helped = scores.get(f"{CLOSED_FORM}_features", -np.inf) > scores.get(CLOSED_FORM, np.inf)
+        return [kind for kind in kinds if kind != "structure" or not helped]
 
     def _best_kind(self) -> str:
         """Kind with the best score, of those that were trained if any was; the first, if none has a score."""
@@ -182,11 +191,9 @@ class Fitter:
         if held_out is None:
             outcome.score = self._predicting(LinkScore.mean([self._trained[name].validated for name in own]))
             return
-        best, best_score = LinkScore.mean([self._trained[name].validated for name in own]), -np.inf
+        best, best_score = LinkScore.mean([]), -np.inf
         for name, members in self._combinations(own, closed).items():
-            models = [self._trained[member].validated for member in members]
-            alone = all(member in own for member in members)
-            score = LinkScore.mean(models) if alone else scaled(models, held_out)
+            score = self._together(members)
             outcome.candidates[name] = found = mean_score(score_links(held_out.tasks, score))
             if found > best_score:
                 best, best_score, outcome.members = score, found, members
@@ -203,6 +210,27 @@ class Fitter:
         outcome.scores = {**held_out.scores(best), **outcome.scores}
         self._validated = best
         outcome.score = self._predicting(best)
+
+    def _together(self, members: list[str]) -> LinkScore:
+        """Score of maps together; named encoders have their logits averaged, "auto" takes log odds of held-out arcs."""
+        models = [self._trained[name].validated for name in members]
+        if self.encoder != "auto":
+            return LinkScore.mean(models)
+        odds = self._odds
+        return LinkScore.mixture(
+            models, np.array([self._lines(name) for name in members]), odds.reversed_share
+        )
+
+    @cached_property
+    def _odds(self) -> Odds:
+        assert self.held_out is not None
+        return Odds(self.held_out, self.problem.n_nodes, self.options.reversed_share)
+
+    def _lines(self, name: str) -> Array:
+        """Lines of a member, computed once."""
+        if name not in self._known_lines:
+            self._known_lines[name] = self._odds.lines(self._trained[name].validated)
+        return self._known_lines[name]
 
     def _score_of(self, name: str) -> float:
         return float(np.nan_to_num(self._trained[name].score, nan=-np.inf))

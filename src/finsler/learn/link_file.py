@@ -26,7 +26,8 @@ def save_outcome(
     score, calibration = outcome.score, outcome.calibration
     arrays: dict[str, Any] = {
         "known": known,
-        "scale": score.scale,
+        "lines": score.lines,
+        "reversed_share": np.array([score.reversed_share]),
         "correction": score.correction,
         "intercepts": calibration.intercepts,
     }
@@ -59,7 +60,10 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     known = saved.array("known", None, 2, kinds="iu", least=0)
     if (known >= n).any():
         raise saved.wrong("known", f"names a node beyond the {n}")
-    scale, correction = saved.array("scale", len(names), 2), saved.array("correction", len(FEATURES))
+    odds, correction = saved.array("lines", len(names), 4), saved.array("correction", len(FEATURES))
+    (share,) = saved.array("reversed_share", 1, least=0).tolist()
+    if share > 1:
+        raise saved.wrong("reversed_share", f"is {share}, above 1")
     neighbors = PairFeatures(known.astype(np.int64), n) if correction.any() else None
     lines = [_line(saved, g) for g in (0, 1)]
     candidates = saved.value("candidates", dict)
@@ -69,7 +73,7 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     if not isinstance(scores.get("calibration"), dict):
         raise saved.wrong("scores", "does not say how probabilities were found")
     outcome = Outcome(
-        LinkScore(members, scale, correction, neighbors),
+        LinkScore(members, odds, share, correction, neighbors),
         Calibration(lines, saved.array("intercepts", 2)),
         saved.value("encoder", str),
         names,

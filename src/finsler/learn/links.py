@@ -53,7 +53,8 @@ class LinkPredictor(BaseEstimator):
 
     By default what suits the graph is found out, not asked for: encoders, direct coordinates and a closed form without
     training are compared, alone and together, on held-out pairs (``validation_scores_``; `finsler.learn.options` has the
-    rules), and a correction by the reverse arc and by directed common neighbors is added where these pairs favor it.
+    rules); their maps are put together as log odds against random pairs and reversed arcs (`finsler.learn.blend`), and a
+    correction by the reverse arc and by directed common neighbors is added where these pairs favor it.
     ``scores_`` says what the outcome reaches on them, beside scores that need no learning.
 
     Parameters
@@ -106,7 +107,7 @@ class LinkPredictor(BaseEstimator):
     encoder_ : {"features", "structure", "direct", "closed_form"}
         Where the points of ``embedding_`` come from.
     members_ : list of str
-        Maps whose logits are averaged in the score; the first is ``embedding_``.
+        Maps that make the score together; the first is ``embedding_``.
     validation_scores_ : dict
         Mean validation score (areas under ROC curves, percent) of each candidate.
     scores_ : dict
@@ -256,7 +257,11 @@ class LinkPredictor(BaseEstimator):
         return arcs, split.validation, known[~ArcSet(arcs, n).contains(known)]
 
     def decision_function(self, X: Any) -> Array:
-        """Raw score of an arc from the first to the second node of each pair, shape (P,): the mean logit of the maps."""
+        """Raw score of an arc from the first to the second node of each pair, shape (P,).
+
+        The mean logit of the maps of a named encoder; with encoder="auto", log odds against random pairs and reversed arcs,
+        see `finsler.learn.blend`.
+        """
         check_is_fitted(self)
         return self._outcome.score(self._nodes.pairs(X))
 
@@ -293,9 +298,7 @@ class LinkPredictor(BaseEstimator):
     def predict_direction(self, X: Any) -> Array:
         """Probability, given that there is one arc between the two nodes, that it runs from the first to the second."""
         check_is_fitted(self)
-        there = self._nodes.pairs(X)
-        way, back = (self._outcome.score(pairs) for pairs in (there, there[:, ::-1]))
-        return np.asarray(expit(way - back))
+        return np.asarray(expit(self._outcome.score.direction(self._nodes.pairs(X))))
 
     def rank(self, source: Any, k: int = 10, *, exclude_known: bool = True) -> list[tuple[Any, float]]:
         """Most likely targets of arcs from a node.

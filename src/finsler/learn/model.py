@@ -40,7 +40,7 @@ Integers = NDArray[np.integer[Any]]
 LARGEST_ALPHA = 0.999  # the distance is positive for |alpha| < 1; float32 would round a tanh to 1
 ALPHA, RADIUS, TEMPERATURE = 0.75, 2.0, 1.0  # where the numbers of a decoder start, if they are learned
 SPREAD = 0.1  # standard deviation of free coordinates at the start; that of the heights is 1
-BLOCK = 1 << 18  # pairs whose logits are computed at a time
+BLOCK = 1 << 12  # pairs whose logits are computed at a time: their steps stay near the processor
 
 
 def check_device(device: str) -> None:
@@ -71,12 +71,33 @@ def randers_distance(x: torch.Tensor, y: torch.Tensor, alpha: torch.Tensor | flo
     The norm has no gradient where x = y; there it is taken as zero, the smallest of its subgradients, so that points
     which meet do not poison a training with NaN.
     """
-    step = y - x
-    square = step.square().sum(-1)
-    apart = square > 0
-    # Both branches of a where() are differentiated, so the root must not see the zeros at all.
-    length = torch.where(apart, square, 1.0).sqrt() * apart
-    return length + alpha * step[..., -1]
+    return _RandersDistance.apply(x, y, torch.as_tensor(alpha, dtype=x.dtype, device=x.device))
+
+
+class _RandersDistance(torch.autograd.Function):
+    """Its gradient written out: half of the passes over the coordinates of all pairs that PyTorch would find by itself."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
+        step = y - x
+        length = torch.linalg.vector_norm(step, dim=-1)
+        ctx.save_for_backward(step, length, alpha)
+        ctx.shapes = x.shape, y.shape
+        return length + alpha * step[..., -1]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        (g,) = grads
+        step, length, alpha = ctx.saved_tensors
+        along = step * (g / length.masked_fill(length == 0, torch.inf))[..., None]
+        along[..., -1] += alpha * g
+        there, here = (_summed(part, shape) for part, shape in zip((-along, along), ctx.shapes, strict=True))
+        return there, here, (g * step[..., -1]).sum()
+
+
+def _summed(grad: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    """Sum over the axes along which a tensor of this shape was repeated."""
+    return grad if grad.shape == shape else grad.sum_to_size(shape)
 
 
 class FermiDirac(torch.nn.Module):
@@ -270,11 +291,22 @@ class FittedModel:
 
     def logits(self, pairs: Integers) -> Array:
         """Logits of arcs from the first to the second node of each pair."""
-        found = np.empty(len(pairs))
+        return self._logits(pairs, back=False)[0]
+
+    def both_logits(self, pairs: Integers) -> tuple[Array, Array]:
+        """Logits of arcs from the first to the second node of each pair, and back."""
+        there, back = self._logits(pairs, back=True)
+        return there, back
+
+    def _logits(self, pairs: Integers, back: bool) -> list[Array]:
+        found: list[Array] = [np.empty(len(pairs)) for _ in range(1 + back)]
         for start in range(0, len(pairs), BLOCK):
             i, j = pairs[start : start + BLOCK, 0], pairs[start : start + BLOCK, 1]
             step = self.points[j] - self.points[i]
-            distance = np.sqrt((step**2).sum(axis=1)) + self.alpha * step[:, -1]
-            reach = self.radius + self.radii[i, 0] + self.radii[j, 1]
-            found[start : start + BLOCK] = (reach - distance**self.power) / self.temperature
+            length, rise = np.sqrt(np.einsum("ij,ij->i", step, step)), self.alpha * step[:, -1]
+            for logits, (a, b, distance) in zip(
+                found, ((i, j, length + rise), (j, i, length - rise)), strict=False
+            ):
+                reach = self.radius + self.radii[a, 0] + self.radii[b, 1]
+                logits[start : start + BLOCK] = (reach - distance**self.power) / self.temperature
         return found

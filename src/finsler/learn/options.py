@@ -10,11 +10,12 @@ Three kinds of encoder are trained:
     Coordinates of their own for every node, which start from the closed form.
 
 Direct coordinates need enough arcs per node, and then do best; encoders share what they learn among all nodes. Which
-candidates a graph gets is decided by `candidates`, and the choice among them by the validation score. Of an encoder that was
-chosen, a second, multi-layer version is trained, and the logits of the two are averaged.
+candidates a graph gets is decided by `candidates`, and the choice among them by the validation score; "structure" is left
+out where features improve the closed form on the validation pairs, if these are 50 or more. Of an encoder that was chosen, a
+second, multi-layer version is trained beside it.
 
 ``closed_form``, a map of log-PPR factors, features and SpringRank heights, needs no training. It is a candidate as well,
-alone and together with what was trained.
+alone and together with what was trained. How maps are put together: `finsler.learn.blend`.
 """
 
 from __future__ import annotations

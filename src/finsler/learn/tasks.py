@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import rankdata
-from sklearn.metrics import roc_auc_score
 
 from finsler._arguments import as_generator, check_arguments
 from finsler.errors import InputError, check_choice
@@ -215,7 +214,7 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
 
 
 def roc_auc(labels: NDArray[np.bool_], scores: NDArray[Any]) -> float:
-    """scikit-learn's area under the ROC curve; NaN unless there are positives and negatives; scores may be infinite."""
+    """Area under the ROC curve, ties half; NaN unless there are positives and negatives; scores may be infinite."""
     undefined = np.flatnonzero(np.isnan(scores))
     if undefined.size:
         raise InputError(
@@ -223,7 +222,10 @@ def roc_auc(labels: NDArray[np.bool_], scores: NDArray[Any]) -> float:
         )
     if labels.all() or not labels.any():
         return float("nan")
-    return float(roc_auc_score(labels, rankdata(scores)))  # of ranks, as it refuses infinite scores
+    # Mann and Whitney's statistic: scikit-learn's curve takes ten times as long, and there are hundreds of evaluations.
+    positives = int(labels.sum())
+    above = rankdata(scores)[labels].sum() - positives * (positives + 1) / 2
+    return float(above / (positives * (labels.size - positives)))
 
 
 def mean_score(scores: dict[str, float]) -> float:

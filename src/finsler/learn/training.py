@@ -1,4 +1,4 @@
-"""Training of a link model: batches with their negatives, the loss, optimizers; it can be watched, stopped and resumed.
+"""Training of a link model: batches with their negatives, the loss, epochs; it can be watched, stopped and resumed.
 
 Negatives are drawn among all pairs that are not **observed** arcs. A held-out arc may thus be drawn as a negative, as
 rarely as any other pair: to spare it would need the knowledge that it exists.
@@ -39,10 +39,11 @@ from finsler._runtime import require_memory
 from finsler.errors import InputError
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.model import LinkModel, Places, torch
+from finsler.learn.optimizers import make_optimizer, randers_flow
 from finsler.learn.options import LinkOptions, Schedule
 from finsler.learn.tasks import LinkTasks, mean_score, score_links
 
-CHECKPOINT_FORMAT = 2
+CHECKPOINT_FORMAT = 3
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints
 
 
@@ -112,51 +113,6 @@ def link_loss(
         + (1 - reversed_share) * softplus(random).sum() / n_random
         + direction_weight * softplus(back - arcs[one_way]).sum() / n_one_way
     )
-
-
-def make_optimizer(name: str, model: torch.nn.Module, plan: Schedule) -> torch.optim.Optimizer:
-    """Adam, or the gradient descent that `randers_flow` turns into that of the Randers metric.
-
-    Matrices decay, single numbers and biases do not. The single numbers (drift, radius, temperature, scale of the
-    heights) have further to go than a weight and a rate of their own. Each group keeps its rate as "highest".
-    """
-    learned = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {"params": [p for p in learned if p.ndim > 1], "lr": plan.learning_rate, "weight_decay": plan.weight_decay},
-        {"params": [p for p in learned if p.ndim == 1], "lr": plan.learning_rate, "weight_decay": 0.0},
-        {"params": [p for p in learned if p.ndim == 0], "lr": plan.number_rate, "weight_decay": 0.0},
-    ]  # fmt: skip
-    groups = [{**group, "highest": group["lr"]} for group in groups if group["params"]]
-    return torch.optim.AdamW(groups) if name == "adam" else torch.optim.SGD(groups, momentum=0.9)
-
-
-def steepest_ascent(g: torch.Tensor, alpha: torch.Tensor | float) -> torch.Tensor:
-    """Legendre transform of covectors: the vectors ``v`` with ``F(v) = F*(g)`` and ``g.v = F*(g)^2``.
-
-    Descent on a manifold goes along the gradient *in its metric*. With the Randers norm ``F(v) = ||v|| + w.v`` the
-    differential g of the loss is a covector, and its direction of steepest ascent is ``F*(g) dF*(g)``, where
-    ``F*(g) = sup {g.v : F(v) = 1} = (sqrt(lam |g|^2 + (w.g)^2) - w.g) / lam``, ``lam = 1 - |w|^2``, is the dual norm.
-    A step down the drift costs little and gets longer, a step up gets shorter. At alpha = 0 it is the gradient.
-    """
-    lam, drift = 1 - alpha**2, alpha * g[..., -1:]
-    root = (lam * g.square().sum(-1, keepdim=True) + drift**2).sqrt()
-    along = torch.zeros_like(g)
-    along[..., -1:] = 1.0
-    slope = (lam * g + alpha * drift * along) / root.clamp_min(torch.finfo(g.dtype).tiny) - alpha * along
-    return (root - drift) / lam * slope / lam
-
-
-def randers_flow(points: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
-    """The same points, whose gradient is turned into the steepest ascent of the Randers metric on its way back.
-
-    What produced the points (free coordinates or an encoder) then moves so that they follow the metric's descent. The
-    space is flat, so the retraction is the addition.
-    """
-    if not points.requires_grad:
-        return points
-    fixed, passed = alpha.detach(), points.view_as(points)
-    passed.register_hook(lambda g: -steepest_ascent(-g, fixed))
-    return passed
 
 
 @dataclass
@@ -265,7 +221,7 @@ class Trainer:
 
     def step(self, lesson: Lesson, batch: Batch) -> float:
         """One step of the optimizer; the loss of the whole batch if this process has all of it."""
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         loss = self.batch_loss(lesson, batch.shard(self.rank, self.n_processes))
         loss.backward()
         if self.n_processes > 1:
@@ -283,8 +239,7 @@ class Trainer:
         with _seeded(int(rng.integers(2**62)), self.device):
             for lesson, batch in draw_batches(lessons, self.observed, size, self.options.negatives, rng):
                 done = (self._epoch + len(losses) / total) / self.plan.epochs
-                for group in self.optimizer.param_groups:
-                    group["lr"] = group["highest"] * one_cycle(done)
+                self.optimizer.share = one_cycle(done)
                 losses.append(self.step(lesson, batch))
                 watch(done, losses[-1])
                 if time.perf_counter() > deadline:
