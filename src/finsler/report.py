@@ -140,8 +140,8 @@ class AsymmetryReport:
         share = f"{self._share('gradient_share')} of its squares"
         beside = f" ({self._beside('gradient_share')})" if self._beside("gradient_share") else ""
         if not self.is_significant("gradient_share"):
-            chance = "is not significantly above 0" if self.errors else "is no more than noise gives"
-            turns = f"; {self._rest()}" if self._turns() else ": alpha = 0 is as good a map"
+            chance = "is not significantly above 0" if self.errors else "may be noise"
+            turns = f"; {self._rest()}" if self._turns() else ": nothing speaks against alpha = 0"
             return f"{amount} What follows heights, {share}, {chance}{beside}{turns}."
         if self.gradient_share >= MOSTLY_GRADIENT:
             return f"{amount} A Randers map of enough dimensions can show up to {share}{beside}."

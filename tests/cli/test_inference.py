@@ -55,6 +55,17 @@ def test_symmetric_data_still_have_their_fit_tested(tmp_path):
     assert "stress-1 in 2 dimensions" in out
 
 
+def test_what_can_be_tested_is_tested(tmp_path):
+    path = tmp_path / "four.csv"
+    path.write_text(matrix_csv(spiral(4), list("abcd")))
+    out = done("test", path).stdout
+    assert "heights: " in out
+    assert "Not tested, fit: D must have at least 5 points" in out
+    path = tmp_path / "three.csv"
+    path.write_text(matrix_csv(spiral(3), list("abc")))
+    assert "too few pairs with two unequal ways, 3" in mistake("test", path)
+
+
 def test_lengths_of_paths_are_refused(tmp_path):
     path = tmp_path / "roads.csv"
     path.write_text(
@@ -103,7 +114,7 @@ def test_how_sure_a_map_is(maps, tmp_path):
     a.save(tmp_path / "bare.npz", with_data=False)
     assert "needs the data" in mistake("confidence", tmp_path / "bare.npz")
     finsler.embed_matrix(spiral(12), scaling="ordinal").save(tmp_path / "order.npz")
-    assert "is for scaling='ratio'" in mistake("confidence", tmp_path / "order.npz")
+    assert "Ellipses are for ratio scaling" in mistake("confidence", tmp_path / "order.npz")
 
 
 def test_two_maps(maps, tmp_path):

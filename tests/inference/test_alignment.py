@@ -124,6 +124,8 @@ def test_a_drift_that_turns_is_moved_along():
 
 
 def test_what_cannot_be_compared():
+    with pytest.raises(InputError, match="on one spot"):
+        protest(np.zeros((6, 2)), np.eye(6, 2), "kept", 19, 0)
     D, _ = random_dissimilarities(6, 1)
     a = embed_matrix(D, labels=list("abcdef"))
     with pytest.raises(InputError, match="dimensions"):

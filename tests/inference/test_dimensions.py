@@ -10,7 +10,7 @@ from finsler import embed_graph, randers_distances
 from finsler.data.matrix import as_dissimilarities
 from finsler.datasets import make_city
 from finsler.errors import InputError
-from finsler.inference import cross_validate, scree
+from finsler.inference import cross_validate, dimensions, scree
 from finsler.inference.dimensions import _folds, _held_out_error
 from finsler.solvers.smacof import smacof
 
@@ -81,6 +81,31 @@ def test_the_scaling_is_chosen_by_order():
     assert "ordinal" in str(found)
 
 
+@pytest.mark.parametrize(
+    "D", [spiral(8), np.where(np.eye(8), 0.0, 2.0), np.round(spiral(8))], ids=["any", "equal", "ties"]
+)
+def test_order_is_judged_from_enough_pairs(D):
+    found = cross_validate(D, dims=(1,), scalings=("ratio", "ordinal"))
+    assert found.n_folds == 5, "28 pairs, at least five at a time"
+    assert all(0 <= one.error <= 1 for one in found.table)
+    if np.ptp(D[~np.eye(8, dtype=bool)]) == 0:
+        assert found.table[0].error == 1, "equal values have no order"
+
+
+def test_there_are_no_more_parts_than_pairs():
+    assert cross_validate(spiral(4), dims=(1,)).n_folds == 6
+
+
+def test_an_order_that_is_turned_round_is_wrong(monkeypatch):
+    D = as_dissimilarities(spiral(8))
+    out = np.zeros((8, 8), dtype=bool)
+    out[:2, 4:] = out[4:, :2] = True
+    monkeypatch.setattr(dimensions, "randers_distances", lambda *a, **k: -spiral(8))
+    assert _held_out_error(D, out, 1, 0.0, {"scaling": "ratio"}, by_order=True) == 1.0
+    monkeypatch.setattr(dimensions, "randers_distances", lambda *a, **k: spiral(8))
+    assert _held_out_error(D, out, 1, 0.0, {"scaling": "ratio"}, by_order=True) == pytest.approx(0.0)
+
+
 def test_a_swirl_is_chosen():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(16, 2))
@@ -104,6 +129,10 @@ def test_scree():
 
 
 def test_what_is_refused():
+    with pytest.raises(InputError, match="6 known pairs: scalings are compared by the order"):
+        cross_validate(spiral(4), dims=(1,), scalings=("ordinal",))
+    with pytest.raises(InputError, match="D has 3 points"):
+        cross_validate(spiral(3), dims=(1,))
     with pytest.raises(InputError, match="some point of D has 5 known pairs"):
         cross_validate(spiral(6), dims=(4,), n_folds=2)
     with pytest.raises(InputError, match="n_folds"):

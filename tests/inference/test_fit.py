@@ -101,9 +101,18 @@ def test_the_fit_of_an_order():
         fit_test(spiral(10), scale="ordinal")
 
 
+def test_few_draws_tell_nothing():
+    few = fit_test(spiral(8), n_permutations=9)
+    assert few.statistic < few.null.min()
+    assert str(few).endswith("p = 0.1: 9 draws are too few to tell")
+    assert "better than" in str(fit_test(spiral(8), n_permutations=19))
+
+
 def test_what_is_refused():
-    with pytest.raises(InputError, match="too few"):
+    with pytest.raises(InputError, match="at least 5 points"):
         fit_test(spiral(4))
+    with pytest.raises(InputError, match="n_components must be lower"):
+        fit_test(spiral(6), n_components=4)
     with pytest.raises(InputError, match="lengths of shortest paths"):
         fit_test(embed_graph(make_city(30).graph).data)
     D = np.full((40, 40), np.nan)  # a star

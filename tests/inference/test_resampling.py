@@ -10,7 +10,7 @@ import pytest
 from finsler import embed_graph, embed_matrix, randers_distances
 from finsler.datasets import make_city
 from finsler.errors import InputError
-from finsler.inference import bootstrap, bootstrap_counts, jackknife, resampling
+from finsler.inference import asymmetry_test, bootstrap, bootstrap_counts, confidence, jackknife, resampling
 from finsler.inference.alignment import best_motion
 from finsler.solvers.smacof import refitted
 
@@ -79,6 +79,31 @@ def test_ctrl_c_ends_all_refits(monkeypatch):
         bootstrap_counts(np.random.default_rng(0).poisson(50, size=(6, 6)), n_draws=3)
 
 
+def test_replicates_are_complete_tables_of_the_same_points():
+    pandas = pytest.importorskip("pandas")
+    D = spiral(6)
+    gap = D.copy()
+    gap[0, 1] = np.nan
+    names = list("abcdef")
+    frame = pandas.DataFrame(D, names, names)
+    for function in (bootstrap, lambda tables: asymmetry_test(replicates=tables)):
+        with pytest.raises(InputError, match="complete tables: number 2 of them"):
+            function([D, D, gap, D, D, D])
+        with pytest.raises(InputError, match="the same points, in the same order"):
+            function([frame] * 5 + [frame.loc[names[::-1], names[::-1]]])
+        with pytest.raises(InputError, match="the same points"):
+            function([D] * 5 + [spiral(5)])
+        assert function([frame] * 6) is not None
+
+
+def test_a_direction_that_is_not_determined_is_said_so():
+    D = spiral(8) * np.random.default_rng(0).lognormal(sigma=0.05, size=(8, 8))
+    found = confidence(embed_matrix(D))
+    assert "direction of the drift: ±" in str(found)
+    assert "direction of the drift: not determined" in str(replace(found, tilt_se=125.0))
+    assert str(found).endswith("all this holds if the errors of different pairs are independent")
+
+
 @pytest.mark.filterwarnings("ignore:.*hardly determine alpha")
 def test_jackknife():
     found = jackknife(embed_matrix(spiral() ** 2, alpha="auto"))
@@ -95,6 +120,8 @@ def test_jackknife():
 
 
 def test_what_is_refused():
+    with pytest.raises(InputError, match="between different points"):
+        bootstrap_counts(7 * np.eye(5))
     _, tables = replicates(5)
     with pytest.raises(InputError, match="replicates"):
         bootstrap(tables[:4])

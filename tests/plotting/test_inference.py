@@ -1,5 +1,7 @@
 """Pictures of inference: what they draw, on which Axes, and what they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,24 @@ def test_ellipses_are_those_of_the_result():
     assert len(line.collections) > 1
     with pytest.raises(InputError, match="one and two dimensions"):
         plot_confidence(confidence(embed_matrix(spiral(), n_components=3, alpha=0.3)))
+
+
+def test_ellipses_beneath_their_points_are_counted():
+    found = confidence(embed_matrix(spiral(12)))
+    assert "smaller" not in found.plot().get_title()
+    tiny = replace(found, covariance=1e-12 * found.covariance)
+    assert tiny.plot().get_title().endswith("\n12 ellipses are smaller than their points")
+    assert tiny.plot(title="mine").get_title() == "mine"
+
+
+def test_labels_of_two_maps_do_not_cover_each_other():
+    D, names = spiral(20), [f"place {i}" for i in range(20)]
+    ax = compare_maps(*(embed_matrix(d, labels=names) for d in (D, D**1.05)), n_permutations=0).plot()
+    ax.figure.canvas.draw()
+    labels = [text for text in ax.texts if text.get_gid() == "label" and text.get_visible()]
+    boxes = [text.get_window_extent() for text in labels]
+    assert len(boxes) > 10
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -100,17 +101,11 @@ def run_tests(
         found["asymmetry"] = asymmetry_test(counts=table.values)
     else:
         data = inputs.measure(table, {**options, "missing": "mask"})
-        dims = n_components or 2
-        try:
-            found["asymmetry"] = asymmetry_test(data, n_components=dims, random_state=random_state)
-        except InputError as error:
-            if not n_permutations:
-                raise
-            found["asymmetry"] = str(error)
+        given: dict[str, Any] = {"n_components": n_components or 2, "random_state": random_state}
+        asked: dict[str, Any] = {"asymmetry": partial(asymmetry_test, data, **given)}
         if n_permutations:
-            found["fit"] = fit_test(
-                data, n_components=dims, n_permutations=n_permutations, random_state=random_state
-            )
+            asked["fit"] = partial(fit_test, data, n_permutations=n_permutations, **given)
+        found = _answers(asked)
     _say(found, json, targets, quiet)
 
 
@@ -213,6 +208,21 @@ def align_maps(
     kept = [target for target in targets if target.suffix not in output.PICTURES]
     if kept:
         output.write(kept, second.align(first), quiet=quiet)
+
+
+def _answers(asked: dict[str, Any]) -> dict[str, Any]:
+    """Results by name, or in their place why a test was refused; if all were, the first refusal is raised."""
+    found: dict[str, Any] = {}
+    refused = []
+    for name, ask in asked.items():
+        try:
+            found[name] = ask()
+        except InputError as error:
+            refused.append(error)
+            found[name] = f"Not tested, {name}: {error}"
+    if len(refused) == len(asked):
+        raise refused[0]
+    return found
 
 
 def _say(found: dict[str, Any], json: bool, targets: list[Any], quiet: bool) -> None:

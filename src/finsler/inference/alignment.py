@@ -221,13 +221,16 @@ def compare_maps(
 def protest(A: Array, B: Array, drift: str, n_permutations: int, seed: int) -> TestResult:
     """Test whether two maps agree by more than maps with exchanged points (PROTEST)."""
     a, b = A - A.mean(axis=0), B - B.mean(axis=0)
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    if size == 0:
+        raise InputError("All points of one of the maps are on one spot: there is no agreement to test.")
     turned = a.shape[1] - (drift == "kept")
     rng = np.random.default_rng(seed)
     orders = np.array([np.arange(len(a)), *(rng.permutation(len(a)) for _ in range(n_permutations))])
     M = np.einsum("bik,il->bkl", b[orders], a)  # of the data itself first, by the same code
     c = np.linalg.svd(M[:, :turned, :turned], compute_uv=False).sum(axis=1) if turned else np.zeros(len(M))
     c = c + (M[:, -1, -1] if drift == "kept" else 0.0)
-    r = c / (np.linalg.norm(a) * np.linalg.norm(b))
+    r = c / size
     p = (1 + int((r[1:] >= r[0] - 1e-12).sum())) / (n_permutations + 1)
     words = ("more than maps with exchanged points", "no more than maps with exchanged points")
     return TestResult(

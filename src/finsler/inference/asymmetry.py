@@ -35,8 +35,8 @@ from finsler.inference.results import (
     Result,
     TestResult,
     checked,
-    checked_tables,
     refuse_paths,
+    replicated,
     seed_of,
     test_of,
 )
@@ -79,7 +79,7 @@ class AsymmetryTest(Result):
             said.append(
                 f"There is a direction that {what} can show: use a Randers map."
                 if up.significant
-                else f"Noise explains as much as {what}: a symmetric map (alpha = 0) is enough."
+                else f"What {what} would show may be noise: nothing here speaks against a symmetric map (alpha = 0)."
             )
         if round_ is not None and round_.significant:
             said.append(
@@ -181,11 +181,11 @@ def _test_table(data: Dissimilarities, n_components: int | None, n_flips: int, s
     null = heights_null(pairs, found, gradient_share(pairs, found).value or 0.0, n_flips=n_flips, seed=seed)
     if not null.possible:
         raise InputError(
-            f"{np.count_nonzero(known.A)} pairs with two unequal ways in D, and n_flips = {n_flips}, are too few: even the "
-            f" rarest signs have p = {null.least_p:.2g}.",
+            f"has too few pairs with two unequal ways, {np.count_nonzero(known.A)}, or n_flips = {n_flips} are too few: "
+            f"even the rarest signs have p = {null.least_p:.2g}.",
             argument="D",
         )
-    tests = {"heights": test_of("heights", null, n_flips, seed, "more than noise gives", "what noise gives")}
+    tests = {"heights": test_of("heights", null, n_flips, seed, "more than noise gives", "it may be noise")}
     if null.observed < 1 - ROUNDING:
         few = min(n_flips, CIRCLE_FLIPS)
         tests["circles"] = test_of(
@@ -196,7 +196,7 @@ def _test_table(data: Dissimilarities, n_components: int | None, n_flips: int, s
         X = symmetric_map(data, check_count("n_components", n_components, 1, data.n_points))
         tests["drift"] = test_of(
             f"drift of a map in {n_components} dimension{'s' * (n_components > 1)}",
-            drift_null(known, X, n_flips, seed), n_flips, seed, "more than noise gives", "what noise gives",
+            drift_null(known, X, n_flips, seed), n_flips, seed, "more than noise gives", "it may be noise",
         )  # fmt: skip
     return tests
 
@@ -234,7 +234,7 @@ def _test_replicates(
     replicates: Sequence[Any], weights: Any, n_components: int | None, n_flips: int, seed: int
 ) -> AsymmetryTest:
     """Tests of several tables of the same points."""
-    tables = checked_tables(replicates, "replicates", weights=weights)
+    tables = replicated(replicates, weights=weights)
     for table in tables:
         refuse_paths(table.provenance.paths, "asymmetry_test")
     if len(tables) < FEWEST_REPLICATES:
@@ -242,8 +242,6 @@ def _test_replicates(
             f"must be at least {FEWEST_REPLICATES} tables, got {len(tables)}: fewer signs are never rare.",
             argument="replicates",
         )
-    if len({table.n_points for table in tables}) > 1:
-        raise InputError("must be tables of the same points.", argument="replicates")
     mean = replace(tables[0], matrix=np.mean([table.matrix for table in tables], axis=0))
     if is_symmetric(survey(pairs := Pairs.of(mean.matrix, mean.weights)), pairs):
         raise InputError("must be asymmetric: the mean of these tables is symmetric.", argument="replicates")
@@ -252,7 +250,7 @@ def _test_replicates(
     # Heights are linear in the table: what they leave of the mean is the mean of what they leave.
     gram = skew * np.sqrt(known.c) @ (skew * np.sqrt(known.c)).T
     rest = without_heights(known, skew) * np.sqrt(known.c)
-    words = ("the same in all replicates", "what noise gives")
+    words = ("the same in all replicates", "it may be noise")
     return AsymmetryTest(
         mean.n_points,
         **_test_table(mean, n_components, n_flips, seed),

@@ -68,13 +68,13 @@ def count_tests(counts: Any) -> CountTests:
     return CountTests(
         n_points=len(n),
         symmetry=_chi2(
-            "symmetry (Bowker)", bowker, len(i), "directions differ", "directions are equal but for chance"
+            "symmetry (Bowker)", bowker, len(i), "directions differ", "any difference may be chance"
         ),
-        heights=_chi2("heights (Bradley-Terry)", gain, free, "more than chance gives", "what chance gives"),
+        heights=_chi2("heights (Bradley-Terry)", gain, free, "more than chance gives", "it may be chance"),
         circles=None
         if rest < 1
         else _chi2(
-            "circles (rest of Bradley-Terry)", pearson, rest, "more than chance gives", "what chance gives"
+            "circles (rest of Bradley-Terry)", pearson, rest, "more than chance gives", "it may be chance"
         ),
         degrees_of_freedom=df,
         scores=h,

@@ -28,6 +28,7 @@ MODELS: dict[str, tuple[float | str, bool]] = {
 SCALINGS = ("ratio", "interval", "spline", "ordinal")  # the simpler ones first
 FOLDS = 10
 RANDOM_TABLES = 20
+FEWEST_TO_RANK = 5  # pairs held out at a time where their order is judged: of two or three, most orders are right by chance
 
 
 class Candidate(NamedTuple):
@@ -146,7 +147,7 @@ def cross_validate(
         How dissimilarities become disparities. Unless "ratio" is the only one, the error is that of the order: 1 minus
         the square of Spearman's correlation on the pairs held out.
     n_folds : int
-        Parts of the pairs; each costs a fit of every candidate.
+        Parts of the pairs, fewer if there are not enough pairs; each costs a fit of every candidate.
     random_state : int, optional
         Seed of the parts. None draws one and tells it.
 
@@ -175,18 +176,25 @@ def cross_validate(
             raise InputError("must not be empty.", argument=name)
     w = ~np.eye(data.n_points, dtype=bool) if data.weights is None else data.weights > 0
     least = np.count_nonzero(w | w.T, axis=1).min()
+    if least < 3:
+        few = (
+            f"{data.n_points} points"
+            if least == data.n_points - 1
+            else f"a point with {count(int(least), 'known pair')}"
+        )
+        raise InputError(
+            f"has {few}: pairs can be held out if each point has at least 3, for a map in one dimension.",
+            argument="D",
+        )
     if least <= max(sizes) + 1:
         raise InputError(
-            f"must be lower (--max-dim): some point of D has {count(int(least), 'known pair')}, one of which is left out at "
-            f"a time, and a place in {max(sizes)} dimensions takes more than {max(sizes)}.",
+            f"must be at most {least - 2} (--max-dim): some point of D has {count(int(least), 'known pair')}, one of which "
+            "is held out at a time, and its place takes more of them than there are dimensions.",
             argument="dims",
         )
-    fold = _folds(
-        w,
-        check_count("n_folds", n_folds, 2, max(2, data.n_points**2)),
-        max(sizes),
-        np.random.default_rng(seed),
-    )
+    by_order = set(scalings) != {"ratio"}
+    n_folds = _fewer_folds(check_count("n_folds", n_folds, 2, max(2, data.n_points**2)), w, by_order)
+    fold = _folds(w, n_folds, max(sizes), np.random.default_rng(seed))
     tried = [
         (m, model, scaling)
         for m in sizes
@@ -194,7 +202,6 @@ def cross_validate(
         for scaling in SCALINGS
         if model in models and scaling in scalings and (m > 1 or not MODELS[model][1])
     ]
-    by_order = set(scalings) != {"ratio"}
     errors = np.zeros((len(tried), n_folds))
     with many_small_fits():
         for k in range(n_folds):
@@ -213,6 +220,19 @@ def cross_validate(
     ]
     chosen = next(c for c, one in enumerate(table) if one.excess <= one.excess_se)
     return CrossValidation(table, best, chosen, n_folds, seed)
+
+
+def _fewer_folds(n_folds: int, known: Array, by_order: bool) -> int:
+    """Parts of the pairs, no more than there are pairs for: one each, or enough to judge their order."""
+    pairs = int(np.count_nonzero(np.triu(known | known.T, 1)))
+    most = pairs // (FEWEST_TO_RANK if by_order else 1)
+    if most < 2:
+        raise InputError(
+            f"has {pairs} known pairs: scalings are compared by the order of pairs held out, which takes at least "
+            f"{2 * FEWEST_TO_RANK}.",
+            argument="D",
+        )
+    return min(n_folds, most)
 
 
 def _folds(known: Array, n_folds: int, m: int, rng: np.random.Generator) -> Array:
@@ -245,7 +265,10 @@ def _held_out_error(
     options: Mapping[str, Any],
     by_order: bool = False,
 ) -> float:
-    """Squared error on pairs that are held out, as a share of all squares; or 1 - Spearman's rho^2 there."""
+    """Squared error on pairs that are held out, as a share of all squares; or 1 - Spearman's rho^2 there.
+
+    A map that turns the order round, or tells none, is as wrong as can be.
+    """
     D = data.matrix.astype(float)
     w = (~np.eye(len(D), dtype=bool)).astype(float) if data.weights is None else data.weights.astype(float)
     known = np.where(w > 0, D, 0.0)
@@ -256,7 +279,9 @@ def _held_out_error(
     )
     if by_order:
         pairs = out & (w > 0)
-        return 1 - float(spearmanr(d[pairs], known[pairs]).statistic) ** 2
+        if np.ptp(d[pairs]) == 0 or np.ptp(known[pairs]) == 0:
+            return 1.0
+        return 1 - max(float(spearmanr(d[pairs], known[pairs]).statistic), 0.0) ** 2
     apart = d - known
     return float((w * apart**2)[out].sum() / (w * known**2).sum())
 

@@ -1,14 +1,17 @@
 """How sure are the places of points, alpha and the direction of the drift? In closed form, without refits.
 
 J is the Jacobian of the distances ``d_ij = |u| + omega.u``, ``u = x_j - x_i``, by the coordinates (``u/|u| + omega`` at j,
-minus that at i) and by the drift (u). With ``H = sum w J'J`` over ordered pairs, residuals ``r = D - d``, leverages
-``l = w J H+ J'`` and scores ``s = w J' r / (1 - l)`` summed over the two directions of a pair, the covariance is
+minus that at i) and by the drift (u). With residuals ``r = D - d`` and ``H = sum w (J'J - r d'')`` over ordered pairs, half
+the Hessian of the stress, a change of D moves the map by ``H+ w J'``. With leverages ``l = w J H+ J'`` and scores
+``s = w J' r / (1 - l)`` summed over the two directions of a pair, the covariance is
 
     C = H+ (sum over pairs s s') H+
 
-(HC3, clustered: errors may grow with distance, and those of the two directions may be alike). The pseudo-inverse leaves
-out translations and rotations. Of the points, rotations of the map are taken out: at a small alpha the axis is uncertain,
-and in a fixed frame that would make every point look uncertain. The drift is given in the frame that this leaves.
+(HC3, clustered: errors may grow with distance, and those of the two directions may be alike). Without the curvature d'' of
+the distances, ellipses of few points with large errors are too small. The inverse is taken among what changes some
+distance, so without translations and rotations. Of the points, rotations of the map are taken out: at a small alpha the
+axis is uncertain, and in a fixed frame that would make every point look uncertain. The drift is given in the frame that
+this leaves.
 
 All is assembled from m x m blocks; J, with its N^2 rows, is never made.
 """
@@ -34,7 +37,14 @@ Array = NDArray[Any]
 LARGEST = 3000  # unknowns: N m; beyond, the pseudo-inverse takes minutes
 LEAST_FREE = 0.05  # of 1 - leverage
 NULL = 1e-9  # eigenvalues below this share of the largest are directions that do not change any distance
+LEAST_CURVED = 1e-3  # of the curvature that the distances alone would give: below it there is no minimum
 SHOWN = 5  # points that a summary names
+ANY_WAY = 60.0  # degrees of error beyond which a direction is none: one drawn blindly has about 100
+RESTS_ON = {
+    "closed form": "all this holds if the errors of different pairs are independent",
+    "replicates": "all this holds if the replicates are independent",
+    "counts": "all this is what counting alone makes uncertain",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +97,16 @@ class Confidence(Result):
         share = float(np.median(longest) / np.sqrt((size**2).mean()))
         lines = [
             f"{100 * self.level:g} % ellipses of {len(longest)} points ({self.method}): median half axis "
-            f"{np.median(longest):.3g}, {100 * share:.2g} % of the radius of the map"
+            f"{np.median(longest):.3g}, {100 * share:.{2 if share < 1 else 3}g} % of the radius of the map"
         ]
         if self.alpha_se is not None:
             lines.append(f"  alpha = {self.embedding.alpha:.4g} ± {self.alpha_se:.2g} (standard error)")
         if self.tilt_se is not None:
-            lines.append(f"  direction of the drift: ± {self.tilt_se:.3g} degrees")
+            sure = f"± {self.tilt_se:.3g} degrees" if self.tilt_se < ANY_WAY else "not determined"
+            lines.append(f"  direction of the drift: {sure}")
         order = np.argsort(-longest, kind="stable")[:SHOWN]
         lines.append("  least sure: " + ", ".join(f"{names[i]} ({longest[i]:.3g})" for i in order))
-        return "\n".join(lines)
+        return "\n".join([*lines, f"  {RESTS_ON[self.method]}"])
 
     def to_dict(self) -> dict[str, Any]:
         """Give the result as plain Python data."""
@@ -149,7 +160,7 @@ def confidence(embedding: Embedding, *, level: float = 0.95) -> Confidence:
             f"{n} points with {known} known pairs are too few for ellipses in {m} dimensions: there are {free} unknowns."
         )
     with single_blas_thread():
-        C = _covariance(residuals, embedding.drift, fitted)
+        C = _covariance(residuals, fitted)
     points, drift = _in_the_frame_of_the_points(C, embedding, fitted)
     alpha, tilt = embedding.alpha, None
     if alpha > 0 and m > 1:
@@ -189,8 +200,8 @@ def _residuals(embedding: Embedding) -> Residuals:
     refuse_paths(embedding.provenance.paths, "confidence")
     if embedding.scaled is not None:
         raise InputError(
-            f"confidence() is for scaling='ratio': disparities ({embedding.scaling}) are fitted along with the map, and "
-            "ellipses that do not know it would be too small. Give bootstrap() replicates."
+            f"Ellipses are for ratio scaling: disparities, {embedding.scaling}, are fitted along with the map, and ellipses "
+            "that do not know it would be too small. Give bootstrap() replicates."
         )
     if embedding.swirl is not None:
         raise InputError("confidence() is for maps without a swirl; give bootstrap() replicates.")
@@ -216,29 +227,44 @@ def _residuals(embedding: Embedding) -> Residuals:
     return Residuals(w, np.where(w > 0, D - e - u @ embedding.drift, 0.0), u, g)
 
 
-def _covariance(of: Residuals, omega: Array, fitted: bool) -> Array:
+def _covariance(of: Residuals, fitted: bool) -> Array:
     """Covariance of coordinates, point by point, and of the drift if it is fitted."""
-    n, m = of.u.shape[:2][0], len(omega)
-    gg = np.einsum("ij,ijk,ijl->ijkl", of.w, of.g, of.g)
-    H = _from_blocks(gg + gg.transpose(1, 0, 2, 3))
-    if fitted:
-        gu = np.einsum("ij,ijk,ijl->ijkl", of.w, of.g, of.u)
-        cross = gu.sum(axis=0) - gu.sum(axis=1)  # at j, minus at i
-        corner = np.einsum("ij,ijk,ijl->kl", of.w, of.u, of.u)
-        H = np.block([[H, cross.reshape(n * m, m)], [cross.reshape(n * m, m).T, corner]])
-    G = _pseudo_inverse(H)
+    G = _inverse(*_curvatures(of, fitted))
     r = of.r / np.maximum(1 - of.w * _forms(G, of.g, of.u, fitted), LEAST_FREE)
     s = (of.w * r)[:, :, None] * of.g
     s = s - s.transpose(1, 0, 2)  # at j, of both directions; at i it is minus that
-    ss = np.einsum("ijk,ijl->ijkl", s, s)
-    meat = _from_blocks(ss)
+    meat = _from_blocks(np.einsum("ijk,ijl->ijkl", s, s))
     if fitted:
         t = (of.w * r)[:, :, None] * of.u
         t = t + t.transpose(1, 0, 2)
         cross = np.einsum("ijk,ijl->jkl", s, t)
-        corner = np.einsum("ijk,ijl->kl", t, t) / 2
-        meat = np.block([[meat, cross.reshape(n * m, m)], [cross.reshape(n * m, m).T, corner]])
+        meat = _with_drift(meat, cross, np.einsum("ijk,ijl->kl", t, t) / 2)
     return G @ meat @ G
+
+
+def _curvatures(of: Residuals, fitted: bool) -> tuple[Array, Array]:
+    """``sum w J'J``, and ``sum w r d''``, which the Hessian of the stress has less."""
+    m = of.u.shape[2]
+    wr, e = of.w * of.r, np.linalg.norm(of.u, axis=2)
+    unit = np.divide(of.u, e[:, :, None], out=np.zeros_like(of.u), where=e[:, :, None] > 0)
+    per = np.divide(wr, e, out=np.zeros_like(e), where=e > 0)[:, :, None, None]
+    gg = np.einsum("ij,ijk,ijl->ijkl", of.w, of.g, of.g)
+    bent = per * (np.eye(m) - np.einsum("ijk,ijl->ijkl", unit, unit))
+    found = [_from_blocks(blocks + blocks.transpose(1, 0, 2, 3)) for blocks in (gg, bent)]
+    if fitted:
+        gu = np.einsum("ij,ijk,ijl->ijkl", of.w, of.g, of.u)
+        pull = wr.sum(axis=0) - wr.sum(axis=1)  # at j, minus at i
+        found[0] = _with_drift(
+            found[0], gu.sum(axis=0) - gu.sum(axis=1), np.einsum("ij,ijk,ijl->kl", of.w, of.u, of.u)
+        )
+        found[1] = _with_drift(found[1], pull[:, None, None] * np.eye(m), np.zeros((m, m)))
+    return found[0], found[1]
+
+
+def _with_drift(points: Array, cross: Array, corner: Array) -> Array:
+    """Matrix of coordinates and drift, from that of coordinates and the m x m blocks that the drift has with each point."""
+    cross = cross.reshape(len(points), len(corner))
+    return np.block([[points, cross], [cross.T, corner]])
 
 
 def _from_blocks(blocks: Array) -> Array:
@@ -250,10 +276,19 @@ def _from_blocks(blocks: Array) -> Array:
     return out.transpose(0, 2, 1, 3).reshape(n * m, n * m)
 
 
-def _pseudo_inverse(H: Array) -> Array:
-    values, vectors = np.linalg.eigh(H)
+def _inverse(changes: Array, bent: Array) -> Array:
+    """Inverse of ``changes - bent`` among the directions that change some distance."""
+    values, vectors = np.linalg.eigh(changes)
     kept = values > NULL * values[-1]
-    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    Q = vectors[:, kept] / np.sqrt(values[kept])  # so that Q' changes Q is the identity
+    curved, turn = np.linalg.eigh(np.eye(Q.shape[1]) - Q.T @ bent @ Q)
+    if curved.min(initial=1.0) < LEAST_CURVED:
+        raise InputError(
+            "confidence() needs a map at a minimum of its stress, and the stress of this one falls to some side: fit it "
+            "again with a smaller tol and a larger max_iter."
+        )
+    Q = Q @ turn
+    return (Q / curved) @ Q.T
 
 
 def _forms(G: Array, g: Array, u: Array, fitted: bool) -> Array:

@@ -123,7 +123,12 @@ def fit_test(
     check_names("fit_test", options, RefitOptions)
     data = checked(D, weights, what="fit_test")
     check_count("n_permutations", n_permutations, 1, MOST_DRAWS)
-    if data.n_points < max(FEWEST, check_count("n_components", n_components) + 3):
+    check_count("n_components", n_components)
+    if data.n_points < FEWEST:
+        raise InputError(
+            f"must have at least {FEWEST} points to test a fit, got {data.n_points}.", argument="D"
+        )
+    if data.n_points < n_components + 3:
         raise InputError(
             f"must be lower: {data.n_points} points are too few to test a map in {n_components} dimensions, for any table "
             "fits.",

@@ -29,7 +29,7 @@ from finsler.inference.alignment import best_motion
 from finsler.inference.counts import checked_counts
 from finsler.inference.ellipses import Confidence, check_level, chi2_radius
 from finsler.inference.fit import map_of
-from finsler.inference.results import MOST_DRAWS, Result, checked_tables, many_small_fits, seed_of
+from finsler.inference.results import MOST_DRAWS, Result, many_small_fits, replicated, seed_of
 from finsler.solvers.nonmetric import scaled_smacof
 from finsler.solvers.options import SolverOptions
 from finsler.solvers.smacof import refitted
@@ -84,7 +84,7 @@ def bootstrap(
     (8, 2, 2)
     """
     check_arguments(bootstrap, locals())
-    tables = checked_tables(replicates, "replicates", labels=labels)
+    tables = replicated(replicates, labels=labels)
     k = len(tables)
     needed = max(FEWEST_REPLICATES, check_count("n_components", n_components) + 1)
     if k < needed:
@@ -92,8 +92,6 @@ def bootstrap(
             f"must be at least {needed} tables for n_components = {n_components}, got {k}.",
             argument="replicates",
         )
-    if len({table.n_points for table in tables}) > 1:
-        raise InputError("must be tables of the same points.", argument="replicates")
     check_level(level)
     check_count("n_draws", n_draws, 2, MOST_DRAWS)
     seed = seed_of(random_state)
@@ -153,6 +151,8 @@ def bootstrap_counts(
     """
     check_arguments(bootstrap_counts, locals())
     n = checked_counts(counts)
+    if not (n * ~np.eye(len(n), dtype=bool)).any():
+        raise InputError("must have counts between different points.", argument="counts")
     check_choice("by", by, ("row", "table"))
     check_level(level)
     check_count("n_draws", n_draws, 2, MOST_DRAWS)

@@ -88,6 +88,8 @@ class TestResult(Result):
         """Say in a line what was found."""
         chance = "" if self.noise is None else f" (by chance {self.said(self.noise)})"
         found = f"{self.name}: {self.said(self.statistic)}{chance}, p = {self.p_value:.2g}"
+        if self.n_draws and 1 / (self.n_draws + 1) > LEVEL:
+            return f"{found}: {self.n_draws} draws are too few to tell"
         return f"{found}: {self.answer[not self.significant]}"
 
     def plot(self, *, ax: Any = None) -> Any:
@@ -124,6 +126,20 @@ def checked_tables(tables: Iterable[Any], argument: str, **options: Any) -> list
             if error.argument in (None, "D"):
                 raise named(error, argument) from error
             raise
+    return found
+
+
+def replicated(tables: Iterable[Any], **options: Any) -> list[Dissimilarities]:
+    """Complete tables of the same points in the same order, checked."""
+    found = checked_tables(tables, "replicates", missing="mask", **options)
+    for k, table in enumerate(found):
+        if table.provenance.n_missing or table.provenance.n_unreachable:
+            raise InputError(
+                f"must be complete tables: number {k} of them has pairs that are NaN or infinite.",
+                argument="replicates",
+            )
+        if table.n_points != found[0].n_points or table.labels != found[0].labels:
+            raise InputError("must be tables of the same points, in the same order.", argument="replicates")
     return found
 
 

@@ -13,8 +13,11 @@ from finsler.errors import InputError
 from finsler.plotting import canvas
 from finsler.plotting.colors import CHEAP, COSTLY, QUIET
 from finsler.plotting.maps import plot_map
+from finsler.plotting.points import arrange
 
-MOST_LABELS = 40  # points that an overlay names, those that move farthest
+MOST_LABELS = 100  # points that an overlay names, those that move farthest
+FEW_LABELS = 8  # the same of each map of a series
+SMALL = 9.0  # area of points with ellipses, which would lie beneath larger ones
 STYLES = {"symmetric": (QUIET, "s", "--"), "randers": (CHEAP, "o", "-")}  # of models over the dimensions
 
 
@@ -136,7 +139,8 @@ def plot_confidence(confidence: Any, *, ax: Any = None, **options: Any) -> Any:
     alpha = (
         "" if confidence.alpha_se is None else f", alpha = {embedding.alpha:.3g} ± {confidence.alpha_se:.1g}"
     )
-    options.setdefault("title", f"{embedding.n_points} points with {said} ({confidence.method}){alpha}")
+    title = f"{embedding.n_points} points with {said} ({confidence.method}){alpha}"
+    options = {"size": SMALL, "title": title, **options}
     X = embedding.coordinates
     half = confidence.radius * np.sqrt(np.diagonal(confidence.covariance, axis1=1, axis2=2))
     if embedding.n_components == 1:
@@ -159,7 +163,16 @@ def plot_confidence(confidence: Any, *, ax: Any = None, **options: Any) -> Any:
         ),
         autolim=False,
     )  # fmt: skip
+    beneath = np.count_nonzero(axes[:, 1] / 2 < _radius_of_a_point(ax, options["size"]))
+    if beneath and options["title"] == title:
+        canvas.set_title(ax, f"{title}\n{beneath} ellipses are smaller than their points")
     return ax
+
+
+def _radius_of_a_point(ax: Any, size: float) -> float:
+    """Radius that points of an area in square points have on the map."""
+    pixels = np.sqrt(size / np.pi) * ax.figure.dpi / 72
+    return float(pixels / np.diff(ax.transData.transform([(0, 0), (1, 0)])[:, 0])[0])
 
 
 def plot_alignment(alignment: Any, *, ax: Any = None) -> Any:
@@ -198,16 +211,17 @@ def plot_alignment(alignment: Any, *, ax: Any = None) -> Any:
     )  # fmt: skip
     names = [canvas.short(label) for label in alignment.labels]
     canvas.equal_scale(ax)
-    _name_apart(ax, A, names, np.argsort(-alignment.moves, kind="stable")[:MOST_LABELS])
     ax.set(
         xlabel="x1" if A.shape[1] > 1 and alignment.target.shape[1] > 1 else "",
         ylabel="height (up costs more)",
     )
-    canvas.named_legend(ax, [first, second], ["first map", "second map"], loc="best")
+    legend = canvas.named_legend(ax, [first, second], ["first map", "second map"], loc="best")
     p = "" if alignment.p_value is None else f", p = {alignment.p_value:.2g}"
     alphas = "" if alignment.alphas is None else "\nalpha {:.3g} and {:.3g}".format(*alignment.alphas)
     title = f"{len(names)} points on both maps: r = {alignment.r:.4g} (1 is the same map){p}{alphas}"
     canvas.set_title(ax, title)
+    farthest = np.argsort(-alignment.moves, kind="stable")[:MOST_LABELS].tolist()
+    arrange(ax, np.vstack([A, B]), {i: names[i] for i in farthest}, "", marks=[legend])
     return ax
 
 
@@ -256,22 +270,10 @@ def plot_series(series: Any, *, ax: Any = None) -> Any:
         panel.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room))
         panel.set_aspect("equal", adjustable="box")
         panel.set_ylabel("height (up costs more)" if k == 0 else "")
-        _name_apart(panel, X, names, np.argsort(-moves, kind="stable")[:8])
         canvas.set_title(panel, title)
+        farthest = np.argsort(-moves, kind="stable")[:FEW_LABELS].tolist()
+        arrange(panel, X, {i: names[i] for i in farthest}, "")
     return axes
-
-
-def _name_apart(ax: Any, X: NDArray[Any], names: Sequence[str], order: Any) -> None:
-    """Write labels beside points, the first ones first, and leave out those that would run into others."""
-    canvas.draw_quietly(ax)
-    places = ax.transData.transform(X) * 72 / ax.figure.dpi
-    boxes: list[tuple[float, float, float]] = []
-    for i in order:
-        x, y, wide = places[i, 0] + 4, places[i, 1] + 4, 4.6 * len(names[i])
-        if all(x > other + reach or other > x + wide or abs(y - top) > 8 for other, top, reach in boxes):
-            boxes.append((x, y, wide))
-            style = {"fontsize": 7, "color": "#444444", "parse_math": False}
-            ax.annotate(names[i], X[i], (4, 4), textcoords="offset points", **style)
 
 
 def _flat(X: NDArray[Any]) -> NDArray[Any]:
