@@ -238,6 +238,13 @@ def test_a_table_of_osrm(tmp_path):
         read_table(path, variable="speeds")
 
 
+def test_what_osrm_estimated_is_told(tmp_path):
+    record = {"code": "Ok", "durations": D.tolist(), "sources": PLACES, "destinations": PLACES}
+    said = read_table(as_json(tmp_path, {**record, "fallback_speed_cells": [[0, 1], [2, 3]]})).describe()
+    assert "2 values without a route: estimated by OSRM" in said
+    assert "estimated" not in read_table(as_json(tmp_path, {**record, "fallback_speed_cells": []})).describe()
+
+
 def test_a_table_of_openrouteservice(tmp_path):
     """Names are there for some places only: then they are an attribute."""
     places = [{"location": [k, 50 + k], "snapped_distance": 3.0} for k in range(4)]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from finsler.data.readers import fast_text
 from finsler.data.readers.text import Text, is_number, read_text
+from finsler.data.tables import read_table
 from finsler.errors import InputError
 
 PACKAGES = ["pandas", "polars", "pyarrow"]
@@ -282,3 +283,26 @@ def test_decimal_commas_beside_a_name_with_a_comma():
     text = Text(b"from;to;minutes\np;q;1,5\nq;p;2,5\np;p, r;0,5\np, r;p;\n", "t")
     assert text.delimiter == ";"
     assert text.read([0, 1], [2], True)[0][1] == ["q", "p", "p, r", "p"]
+
+
+MATRIX = ",Aachen,Bonn,Köln\nAachen,0,2,3\nBonn,4,0,6\nKöln,7,8,0\n"
+
+
+@pytest.mark.parametrize("title", ["Hours of 2024", "Hours\n\nby train", "Hours,,,", "\n# so\n,,Hours,"])
+def test_titles_above_a_table_are_left_out_and_told(tmp_path, title):
+    path = tmp_path / "hours.csv"
+    path.write_text(f"{title}\n{MATRIX}", encoding="utf-8")
+    table = read_table(path)
+    assert table.labels == ["Aachen", "Bonn", "Köln"]
+    np.testing.assert_array_equal(table.values, [[0, 2, 3], [4, 0, 6], [7, 8, 0]])
+    assert "Above the table stands 'Hours" in table.describe()
+    path.write_text(f"{title}\n{MATRIX.replace('8', 'x')}", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=rf"row {title.count(chr(10)) + 5}, column .*'x'"
+    ):  # as lines of the file
+        read_table(path)
+
+
+@pytest.mark.parametrize("text", ["A,,,\nB,1,2,3\nC,1,2,3\nD,4,5,6\n", "a\nb,1\nc,2,3\n"])
+def test_a_row_without_numbers_is_no_title(text):
+    assert Text(text.encode(), "t").head[0][1][0] in "Aa"

@@ -72,9 +72,17 @@ def test_places_of_osmnx(tmp_path, crs, degrees):
     for node, (x, y) in {101: (13.37, 52.51), 102: (13.38, 52.52), 103: (13.39, 52.51)}.items():
         G.add_node(node, x=x, y=y, street_count=3)
     for u, v in [(101, 102), (102, 101), (102, 103), (103, 101)]:
-        G.add_edge(u, v, length=100.0 + v, osmid=7, oneway=False)
-    nx.write_graphml(G, tmp_path / "city.graphml")
+        G.add_edge(u, v, length=100.0 + v, osmid=7, oneway=False, lanes="2", highway="residential")
+    saved = G.copy()  # its save_graphml writes all of it as text
+    for about in [
+        saved.graph,
+        *(d for _, d in saved.nodes(data=True)),
+        *(d for *_, d in saved.edges(data=True)),
+    ]:
+        about.update({key: str(value) for key, value in about.items()})
+    nx.write_graphml(saved, tmp_path / "city.graphml")
     for graph in (as_digraph(G), read_graph(tmp_path / "city.graphml")):
+        assert sorted(graph.matrix.data) == [201.0, 201.0, 202.0, 203.0]
         assert {"x", "y", "street_count"} <= set(graph.attributes)
         assert ("lon" in graph.attributes) == degrees
         if degrees:

@@ -385,6 +385,19 @@ def long_header(top: list[str], rows: list[list[str]]) -> bool:
     return any(all(is_number(cell, blank=False) for cell in column) for column in zip(*rows, strict=False))
 
 
+def numbered_ends(source: Array, target: Array) -> tuple[Array, int]:
+    """Number of the place at each source, then at each target, in the order of their names; and how many there are."""
+    if source.dtype != object:
+        places, codes = np.unique(np.concatenate([source, target]), return_inverse=True)
+        return codes, len(places)
+    names = [
+        *source.tolist(),
+        *target.tolist(),
+    ]  # to sort the distinct ones is several times faster than numpy's way
+    position = {name: k for k, name in enumerate(sorted({*names}))}
+    return np.fromiter(map(position.__getitem__, names), np.int64, len(names)), len(position)
+
+
 def arcs_or_pairs(source: Array, target: Array, values: Array, n_places: int) -> str:
     """Tell arcs of a graph ("edges"), along which ways lead, from measured "pairs", of which the others are missing.
 

@@ -52,6 +52,7 @@ from finsler.data.columns import (
     find_column,
     long_header,
     matrix_layout,
+    numbered_ends,
     point_columns,
 )
 from finsler.data.frames import RECTANGULAR
@@ -261,7 +262,7 @@ def _ready(content: Matrix | GraphFile | Grid, name: str, kind: str, only_text: 
         )
     about = {title: plain_array(values) for title, values in content.attributes.items()}
     roles = {"value": content.variable} if content.variable else {}
-    facts = Provenance(name, "matrix", roles)
+    facts = Provenance(name, "matrix", roles, remarks=content.remarks)
     return Table("matrix", name, content.values, content.labels, attributes=about, provenance=facts)
 
 
@@ -357,8 +358,8 @@ def _long(
     source, target = source[kept], target[kept]
     values = None if k is None else numbers[kept, 0]
     if kind == "auto" and values is not None and similarity is None:
-        places, codes = np.unique(np.concatenate([source, target]), return_inverse=True)
-        kind = arcs_or_pairs(codes[: len(source)], codes[len(source) :], values, len(places))
+        codes, n_places = numbered_ends(source, target)
+        kind = arcs_or_pairs(codes[: len(source)], codes[len(source) :], values, n_places)
         remarks = [*remarks, TAKEN_FOR[kind]]
     elif kind == "auto":
         kind = "edges" if values is None else "pairs"

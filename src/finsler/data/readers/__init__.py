@@ -39,6 +39,7 @@ class Matrix(NamedTuple):
     labels: list[str] | None = None
     attributes: Mapping[str, list[Any]] = {}
     variable: str = ""  #: What the file calls its values, if it says so.
+    remarks: tuple[str, ...] = ()
 
 
 class GraphFile(NamedTuple):

@@ -45,7 +45,7 @@ def parse_excel(data: bytes, name: str, sheet: str | int | None) -> Text:
         raise InputError(f"the sheet {title!r} is empty.")
     found = Text(text, name, "utf-8", "\t")
     if sheet is None and len(titles) > 1:
-        found.said = (f"The sheet {title!r} was read; others: {listed(titles[1:])}.",)
+        found.said += (f"The sheet {title!r} was read; others: {listed(titles[1:])}.",)
     return found
 
 

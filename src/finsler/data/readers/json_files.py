@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from finsler._runtime import require_memory
-from finsler.data.provenance import listed
+from finsler.data.provenance import count, listed
 from finsler.data.readers.attributed import AttributedGraph, named_graph
 from finsler.errors import InputError
 
@@ -66,8 +66,8 @@ def _is_plain(value: Any) -> bool:
 
 def routing_table(
     found: Any, variable: str | None
-) -> tuple[np.ndarray, list[str] | None, dict[str, Any], str]:
-    """Square table of a routing service: values (inf is no route), labels, attributes, and which values these are.
+) -> tuple[np.ndarray, list[str] | None, dict[str, Any], str, tuple[str, ...]]:
+    """Square table of a routing service: values (inf is no route), labels, attributes, which values these are, remarks.
 
     Durations are taken where there are several; `variable` names others.
     """
@@ -86,7 +86,9 @@ def routing_table(
     if name not in tables:
         there = listed(list(tables)) if tables else "none"
         raise InputError(
-            f"there is no table {name!r}; there is {there}." if name else "it holds no durations."
+            f"there is no table {name!r}; there is {there}."
+            if name
+            else "it holds no table of durations or distances (OSRM, openrouteservice, Valhalla) and no nodes with links."
         )
     values = _numbers(tables[name], name)
     sources = _places(found.get("sources"))
@@ -98,7 +100,12 @@ def routing_table(
             f"its table is rectangular, from {values.shape[0]} sources to {values.shape[1]} destinations: ask "
             "for all places both ways, or map it with embed_rectangular.",
         )
-    return values, *_about(sources or targets, len(values)), name
+    return (
+        values,
+        *_about(sources or targets, len(values)),
+        name,
+        _estimates(found.get("fallback_speed_cells")),
+    )
 
 
 def _tables(found: dict[str, Any]) -> dict[str, Rows]:
@@ -114,6 +121,15 @@ def _tables(found: dict[str, Any]) -> dict[str, Rows]:
         there = {key for row in inner for cell in row for key in ("time", "distance") if key in cell}
         return {key: [[cell.get(key) for cell in row] for row in inner] for key in sorted(there)}
     return {key: found[key] for key in ("durations", "distances") if found.get(key) is not None}
+
+
+def _estimates(cells: Any) -> tuple[str, ...]:
+    """OSRM lists the pairs without a route whose values it guessed, if it was asked to by ``fallback_speed``."""
+    if not isinstance(cells, list) or not cells:
+        return ()
+    return (
+        f"{count(len(cells), 'value')} without a route: estimated by OSRM from the straight line (fallback_speed).",
+    )
 
 
 def _numbers(rows: Any, name: str) -> np.ndarray:

@@ -55,13 +55,21 @@ class Text:
         self.width = len(self.data) + 1  # until it is known
         self._marks: dict[str, str] = {}  # where a decimal point and a decimal comma were first seen
         lines = list(_first(filter(_holds_data, self._lines()), len))
-        self._address = bool(lines) and _is_address(lines[0], delimiter)
-        self.delimiter = delimiter or _sniff(lines[self._address :])
+        address = bool(lines) and _is_address(lines[0], delimiter)
+        self._begin = (
+            1 + next(n for n, line in enumerate(self._lines(), 1) if _holds_data(line)) if address else 1
+        )
+        self.delimiter = delimiter or _sniff(lines[address:])
         if len(self.delimiter) != 1:
             raise InputError(f"delimiter must be one character, got {delimiter!r}.")
         self.head = list(_first(self.rows(), lambda row: sum(map(len, row[1]))))
         if not self.head:
             raise InputError(f"{name} holds no rows.")
+        if n_titles := _titles([cells for _, cells in self.head]):
+            title = " / ".join("".join(cells) for _, cells in self.head[:n_titles])
+            self.said = (f"Above the table stands {title[:60]!r}.",)
+            self.head = self.head[n_titles:]
+            self._begin = self.head[0][0]
         rows = [cells for _, cells in self.head]
         spare = min(len(cells) - max(i for i, cell in enumerate(cells, 1) if cell) for cells in rows)
         self.width = table_width(rows) - spare
@@ -74,8 +82,8 @@ class Text:
             return self._grid.n_lines
         if b'"' in self.data:
             return sum(1 for _ in self.rows())
-        lines = filter(_holds_data, self._lines())
-        return sum(any(map(str.strip, line.split(self.delimiter))) for line in lines) - self._address
+        lines = filter(_holds_data, islice(self._lines(), self._begin - 1, None))
+        return sum(any(map(str.strip, line.split(self.delimiter))) for line in lines)
 
     @cached_property
     def n_comments(self) -> int:
@@ -95,15 +103,16 @@ class Text:
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Cells of each row that has any, without blanks around them, and the number of its (first) line."""
-        start, at_start, skip = 0, True, self._address
+        start, at_start = 0, True
         self._n_skipped = 0
 
         def content() -> Iterator[str]:
-            nonlocal start, at_start, skip
+            nonlocal start, at_start
             for number, line in enumerate(self._lines(), 1):
+                if number < self._begin:
+                    continue
                 if at_start:  # inside a quoted cell nothing is a comment
-                    if not _holds_data(line) or skip:
-                        skip &= not _holds_data(line)
+                    if not _holds_data(line):
                         self._n_skipped += start > 0 and line.lstrip()[:1] in ("#", "%")
                         continue
                     start, at_start = number, False
@@ -306,6 +315,14 @@ def _matches(pattern: re.Pattern[str], cell: str) -> bool:
 def _holds_data(line: str) -> bool:
     """Whether a line is more than blanks or a comment."""
     return line.lstrip()[:1] not in ("", "#", "%")
+
+
+def _titles(rows: list[list[str]]) -> int:
+    """Number of rows that are titles above a table: each of one cell, and below them at least three names, and no number."""
+    n = next((k for k, cells in enumerate(rows) if sum(map(bool, cells)) != 1), 0)
+    names = [cell for cell in rows[n] if cell]
+    numbers = (_matches(pattern, name) for name in names for pattern in (_POINT, _COMMA))
+    return n if len(names) >= 3 and not any(numbers) else 0
 
 
 def _is_address(line: str, delimiter: str | None) -> bool:
