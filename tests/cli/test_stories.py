@@ -163,7 +163,9 @@ def test_netcdf_becomes_a_route_there_and_back(tmp_path):
         "--out",
         tmp_path / "route.geojson",
     )
-    done("route", tmp_path / "sea.npz", "35N 58W", "35N 42W", *outs)
+    said = done("route", tmp_path / "sea.npz", "35N 58W", "35N 42W", *outs).stdout.splitlines()
+    assert " hours, " in said[0]
+    assert " hours, " in said[1]
     rows = list(csv.DictReader((tmp_path / "route.csv").read_text().splitlines()))
     off = {way: max(abs(float(r["lat"]) - 35) for r in rows if r["way"] == way) for way in ("there", "back")}
     hours = {way: max(float(r["length"]) for r in rows if r["way"] == way) for way in off}

@@ -8,7 +8,7 @@ from finsler import embed_graph, embed_points
 from finsler.data.places import places
 from finsler.errors import InputError
 from finsler.plotting import plot_map, plot_places
-from finsler.plotting.places import on_paper
+from finsler.plotting.places import draw_contours, on_paper
 
 from helpers import noisy_map, note_of, offsets, settled, sorted_rows
 
@@ -117,3 +117,13 @@ def test_arcs_off_the_map_are_counted_and_neighborhoods_are_no_arcs():
     assert not [a for a in settled(plot_map(field)).collections if a.get_gid() == "arcs"]
     with pytest.raises(InputError, match="arcs"):
         plot_map(noisy_map(), arcs=True)
+
+
+def test_contours_leave_room_for_points_at_the_rim():
+    X = np.stack(np.meshgrid(np.arange(20.0), np.arange(11.0)), axis=-1).reshape(-1, 2)
+    ax = plt.figure().add_subplot()
+    ax.scatter(*X.T)
+    assert draw_contours(ax, X, X[:, 0], "viridis")
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert ([left, bottom] < X.min(axis=0)).all()
+    assert ([right, top] > X.max(axis=0)).all()

@@ -71,9 +71,16 @@ class Route:
         """The way there, and the way back if there is one."""
         return [self] if self.back is None else [self, self.back]
 
+    @property
+    def unit(self) -> str:
+        """What lengths are measured in, with a blank before it; empty if the map does not know."""
+        return (
+            f" {one_line(self.embedding.unit)}" if self.embedding is not None and self.embedding.unit else ""
+        )
+
     def summary(self) -> str:
         """Describe both ways in a few lines: their ends, lengths and nodes, and what they have in common."""
-        lines = [way._line() for way in self.ways]
+        lines = [way._line(self.unit) for way in self.ways]
         first, last = self.labels[0], self.labels[-1]
         if len(self.nodes) == 1:
             return lines[0]
@@ -86,14 +93,14 @@ class Route:
             lines.append(f"{said}; it passes {shared} of the {count(between, 'node')} between the ends.")
         return "\n".join(lines)
 
-    def _line(self) -> str:
+    def _line(self, unit: str) -> str:
         names = [one_line(str(label)) for label in self.labels]
         if len(names) > MOST_NAMED:
             half = MOST_NAMED // 2
             names = [*names[:half], f"... {len(names) - 2 * half} more ...", *names[-half:]]
         arcs = count(len(self.nodes) - 1, "arc")
         ends = f"{one_line(str(self.labels[0]))} -> {one_line(str(self.labels[-1]))}"
-        return f"{ends}  {self.length:.6g}, {arcs}: {', '.join(names)}"
+        return f"{ends}  {self.length:.6g}{unit}, {arcs}: {', '.join(names)}"
 
     def __repr__(self) -> str:
         back = "no way back" if self.back is None else f"{self.back.length:.4g} back"

@@ -139,6 +139,7 @@ def draw_contours(ax: Any, X: Array, height: Array, cmap: Any) -> bool:
     if mesh is None or not np.ptp(height) > 0:
         return False
     ends = {"vmin": float(height.min()), "vmax": float(height.max()), "cmap": cmap}
+    ax.use_sticky_edges = False  # or points at the rim are cut in halves
     ax.tricontourf(mesh, height, levels=12, zorder=0, alpha=0.45, **ends)
     ax.tricontour(mesh, height, levels=12, zorder=1, colors="white", linewidths=0.6, linestyles="solid")
     return True

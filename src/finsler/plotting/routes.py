@@ -186,7 +186,7 @@ def draw_ways(ax: Any, route: Route, X: NDArray[Any]) -> None:
 
 
 def _names(route: Route) -> list[str]:
-    return [f"{way.labels[0]} → {way.labels[-1]}: {way.length:.4g}" for way in route.ways]
+    return [f"{way.labels[0]} → {way.labels[-1]}: {way.length:.4g}{route.unit}" for way in route.ways]
 
 
 def _draw_way(ax: Any, places: NDArray[Any], color: str, *, thin: bool) -> Any:
