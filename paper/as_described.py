@@ -46,7 +46,7 @@ ALPHA, RADIUS, TEMPERATURE = 0.5, 2.0, 1.0
 EPOCHS, PATIENCE, BATCHES, NEGATIVES = 100, 20, 10, 5
 LOOK_EVERY = 5  # epochs between two looks at the validation pairs
 SPACE = {"inputs": ("features", "identity"), **PAPER_SPACE}
-N_TRIALS, DIMENSIONS, SPLITS = 10, (2, 5, 10, 50), (0, 1, 2)
+N_TRIALS, DIMENSIONS, SPLITS = 20, (2, 5, 10, 50), (0, 1, 2)
 
 CHOICES = f"""\
 **What the paper leaves open, and what was chosen.**

@@ -330,19 +330,17 @@ def _met(rows: dict[tuple[Any, ...], dict[str, dict[str, Any]]]) -> list[str]:
         "**Beside the paper's Finsler column**: cells with its distortion or less *and* its MAP or more.",
         "",
     ]
-    for weight in sorted({order[2] for order in rows}):
-        found = [
-            pair["finsler"]
-            for order, pair in sorted(rows.items())
-            if order[2] == weight and "finsler" in pair
-        ]
+    found = [(order[2], pair["finsler"]) for order, pair in sorted(rows.items()) if "finsler" in pair]
+    weights = sorted({weight for weight, _ in found})
+    for some, title in (*(([weight], f"lambda {weight:g}") for weight in weights), (weights, "any lambda")):
         for key, words in (("MAP", "all"), ("MAP_reachable", "reachable")):
-            known = [result for result in found if key in result["scores"]]
-            if not known:
-                continue
-            met = [_place(result["cell"]) for result in known if _reaches(result, key)]
+            tried = [result for weight, result in found if weight in some]
+            met = list(dict.fromkeys(_place(result["cell"]) for result in tried if _reaches(result, key)))
+            places = len({_place(result["cell"]) for result in tried})
+            # Cells of earlier runs lack the second MAP, which is never below the first.
+            least = "" if all(key in result["scores"] for result in tried) else "at least "
             which = f": {', '.join(met)}" if met else ""
-            lines.append(f"* lambda {weight:g}, MAP among {words} nodes: {len(met)} of {len(known)}{which}")
+            lines.append(f"* {title}, MAP among {words} nodes: {least}{len(met)} of {places}{which}")
     return lines
 
 
@@ -353,7 +351,7 @@ def _place(cell: dict[str, Any]) -> str:
 def _reaches(result: dict[str, Any], key: str) -> bool:
     cell, scores = result["cell"], result["scores"]
     paper = PAPER[cell["graph"]].get(cell["n_components"])
-    return paper is not None and scores["B"] <= paper[1][0] and scores[key] >= paper[1][1]
+    return paper is not None and scores["B"] <= paper[1][0] and scores.get(key, scores["MAP"]) >= paper[1][1]
 
 
 def _line(pair: dict[str, dict[str, Any]], n_starts: int) -> str:

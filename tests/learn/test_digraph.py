@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -219,3 +222,20 @@ def test_a_sample_of_pairs_where_all_are_neighbors():
     """Nothing is two arcs away, so that the sample of farther pairs is empty."""
     fitted = embedding(n_components=1, n_pairs=3).fit([(0, 1), (1, 0)])
     assert np.isfinite(fitted.embedding_).all()
+
+
+@quiet
+def test_the_example_of_the_guide():
+    page = Path(__file__).resolve().parents[2] / "docs" / "entries.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (block,) = (block for block in blocks if "DigraphEmbedding" in block)
+    rng = np.random.default_rng(0)
+    arcs = [(0, 39), *((k, j) for k in range(1, 40) for j in {k - 1, int(rng.integers(k))})]
+    names: dict[str, object] = {"graph": arcs}
+    exec(compile(block, page.name, "exec"), names)  # our own file
+    assert names["picture"].coordinates.shape == (40, 2)
+    assert names["features"].shape == (40, 10)
+    ranked = names["model"].scores()
+    plain = DigraphEmbedding(10, ranking_weight=0, random_state=0, verbose=False).fit(names["graph"]).scores()
+    assert max(0.7, plain.MAP) < ranked.MAP  # what the page says of ranking_weight=0
+    assert plain.B < ranked.B
