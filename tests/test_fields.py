@@ -118,6 +118,12 @@ def test_variables_are_known_by_their_usual_names(names):
     assert (found.u == 1).all()
 
 
+def test_one_variable_is_not_both_parts():
+    with pytest.raises(InputError, match="both are 'uo'") as caught:
+        embed_field(bay(), "uo", "uo", speed=2)
+    assert caught.value.argument == "v"
+
+
 def test_standard_names_come_before_names():
     dataset = plain(np.ones((3, 4)), np.zeros((3, 4)))
     dataset["a"] = (("lat", "lon"), np.full((3, 4), 2.0), {"standard_name": "eastward_wind"})

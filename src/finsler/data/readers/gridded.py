@@ -196,6 +196,8 @@ def vector_names(dataset: Any, u: str | None, v: str | None) -> tuple[str, str]:
                     f"must name a variable, as the other one does: {listed(known)}; got {name!r}.",
                     argument=argument,
                 )
+        if u == v:
+            raise InputError(f"must name another variable than u; both are {u!r}.", argument="v")
         return str(u), str(v)
     standard = {str(dataset[name].attrs.get("standard_name", "")): name for name in reversed(known)}
     for pair in STANDARD:
