@@ -36,6 +36,15 @@ function ellipses() {
   }
   return rims;
 }
+
+/** Places on rims that a view at home shows: all of them, but none farther off than half the width of the points. */
+function outermost() {
+  const extents = axes().map((values) => extent(values));
+  const room = Math.max(...extents.map(([low, high]) => high - low)) / 2;
+  const within = (x, k) => Math.min(Math.max(x, extents[k][0] - room), extents[k][1] + room);
+  return ellipses().flat().map((place) => place.map(within));
+}
+
 /** Lower triangle L with L L' = C, for a C that may be singular. */
 function cholesky(C, d) {
   const L = Array.from({ length: d }, () => new Array(d).fill(0));

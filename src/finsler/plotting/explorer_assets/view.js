@@ -36,7 +36,8 @@ function extent(values) {
 }
 /** Ranges of the axes that show the whole view, with a margin. */
 function homeRanges() {
-  const ends = turns() && turn.seen ? turn.ends : [];
+  const rims = record.confidence && state.view === "map" ? outermost() : [];
+  const ends = [...(turns() && turn.seen ? turn.ends : []), ...rims];
   const extents = axes().map((values, k) => extent([...values, ...ends.map((end) => end[k])]));
   const unit = [1, stretch(), 1];
   const span = Math.max(...extents.map(([low, high], k) => (high - low) * unit[k])) || 1;
