@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from finsler._arguments import as_random_state, check_arguments, check_number
-from finsler._runtime import thread_count
+from finsler._runtime import blas_libraries, thread_count
 from finsler.data.labels import LabelIndex, saved_label
 from finsler.data.provenance import Provenance
 from finsler.embedding import Embedding
@@ -78,7 +78,7 @@ class LinkPredictor(BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         The same number gives the same model.
     n_jobs : int, optional
-        Threads; None means all cores, but one for the steps of the training, which are too short to share.
+        Threads; None means all cores, but one for the steps of the training and for BLAS, which are too short to share.
     device : str, default="auto"
         "cpu", "cuda", ...; "auto" takes a GPU if there is one.
     time_limit : float, optional
@@ -209,7 +209,8 @@ class LinkPredictor(BaseEstimator):
         matrix = node_features(features, nodes)
         arcs, tasks, held_out = self._hold_out(known, n, validation, seed)
         # By default one: the steps are short, and threads that wait for each other took up to five times the CPU time.
-        with torch_threads(1 if self.n_jobs is None else thread_count(self.n_jobs)):
+        threads = 1 if self.n_jobs is None else thread_count(self.n_jobs)
+        with torch_threads(threads), blas_libraries().limit(limits=threads, user_api="blas"):
             rank = max(
                 settings["options"].ppr_rank, min(self.n_components - 1, MOST_FACTORS), CLOSED_FORM_RANK
             )
