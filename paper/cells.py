@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,22 @@ def write_result(path: Path, result: dict[str, Any]) -> Path:
 def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """All results in a folder, in the order of their names."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("*.json"))]
+
+
+def reset_peak_memory() -> None:
+    """Let `peak_memory` count anew from here, where the system can; elsewhere it goes on since the process began."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak of the resident memory
+
+
+def peak_memory() -> int | None:
+    """Most memory that this process held since it began or since `reset_peak_memory`, in MB; None if none is told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def command(about: str | None, out: str) -> argparse.ArgumentParser:

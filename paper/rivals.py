@@ -2,7 +2,7 @@
 
 Settings are chosen from a small grid by the validation pairs of split 0 of each graph, written to ``settings/`` and then
 frozen for all splits. Cells that are there are not run again, so that a run can be stopped and continued. The table is
-written anew from all cells, beside those of `table2.py`.
+written anew from all cells, with our own of `table2.py` beside them, if they lie in the folder ``table2`` beside `--out`.
 
     python paper/rivals.py --graphs cora citeseer --methods nerd digae --splits 0 1 2
 
@@ -18,35 +18,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from threadpoolctl import threadpool_limits
 
 from finsler._runtime import Progress
 from finsler.learn.tasks import LinkSplit, split_links
 
-from cells import command, kept_result, read_results, show, write_result, write_text
+from cells import (
+    command,
+    kept_result,
+    peak_memory,
+    read_results,
+    reset_peak_memory,
+    show,
+    write_result,
+    write_text,
+)
 from published import METHODS, Method
 from published.sight import Sight
-from table2 import NAMES, SPLITS, TASKS, link_data, mean_text, peak_memory
-
-# (existence, direction) of the paper's Table 2, in percent: Cora, Citeseer, Gr-QC, Chameleon, Squirrel, Arxiv-Year.
-PAPER = {
-    "nerd": ((82.7, 79.2, 73.9, 81.5, 72.5, 54.2), (90.6, 81.3, 79.2, 84.2, 78.2, 59.4)),
-    "digcn": ((81.5, 81.9, 76.2, 78.2, 73.4, 59.6), (90.2, 87.2, 82.5, 85.0, 80.1, 64.5)),
-    "magnet": ((84.2, 87.5, 79.4, 83.2, 82.6, 65.8), (93.2, 94.9, 87.3, 89.7, 85.2, 70.2)),
-    "digae": ((81.8, 85.3, 74.8, 75.4, 71.9, 60.2), (87.6, 80.6, 83.2, 83.6, 81.3, 62.5)),
-    "odin": ((89.1, 85.0, 82.5, 84.6, 78.7, 63.5), (95.3, 93.2, 87.0, 90.3, 83.7, 68.9)),
-    "duplex": ((95.0, 97.2, 83.1, 87.2, 82.5, 64.7), (95.3, 97.9, 90.7, 92.0, 85.0, 69.6)),
-}
-# Not run, and why.
-NOT_RUN = {
-    ("digcn_ib", "arxiv-year"): "its second-order operator is formed densely, 169,343 x 169,343",
-    ("digcn_ib", "squirrel"): "its second-order operator is dense here",
-}
-NOTES = """\
-Rows in italics see test arcs and do not count. "+" marks additive methods, whose logit(i, j) = a(i) + b(j) has no term in
-the pair. Settings come from a grid of the size given, chosen by the validation pairs of split 0. The paper's figures stand
-beside those rows that bear a method's name; it does not say which inputs and readouts it used. Seconds and memory are those
-of one split, in a process that runs one cell after the other."""
+from rivals_table import NOT_RUN, table_markdown
+from table2 import NAMES, SPLITS, link_data
 
 
 def run_rival(
@@ -59,11 +49,13 @@ def run_rival(
         return kept
     method = METHODS[name]
     sight = Sight.of(split, features, leak=method.leaks)
-    began = time.perf_counter()
-    logits = method(sight, seed=k, **settings)
+    reset_peak_memory()
+    began = time.process_time()
+    with threadpool_limits(1):  # small products, which several threads only slow down
+        logits = method(sight, seed=k, **settings)
     result = {
         "method": name, "graph": graph, "split": k, "settings": settings, "test": logits.scores(split.test),
-        "validation": logits.scores(split.validation), "seconds": round(time.perf_counter() - began, 1),
+        "validation": logits.scores(split.validation), "seconds": round(time.process_time() - began, 1),
         "peak_memory_mb": peak_memory(),
     }  # fmt: skip
     write_result(path, result)
@@ -82,7 +74,8 @@ def choose_settings(name: str, graph: str, split: LinkSplit, features: Any, fold
     for settings in grid(method):
         if settings.get("inputs") == "features" and features is None:
             continue
-        scores = method(sight, seed=0, **settings).scores(split.validation)
+        with threadpool_limits(1):
+            scores = method(sight, seed=0, **settings).scores(split.validation)
         tried.append({"settings": settings, "validation": scores})
     best = max(
         tried, key=lambda found: found["validation"]["direction"] + found["validation"]["existence_mixed"]
@@ -120,46 +113,15 @@ def run_rivals(
                 progress.update(f"{graph}: {name}, split {k}")
                 split = first if k == 0 else split_links(arcs, random_state=k)
                 run_rival(name, graph, k, split, features, settings, cells)
-            write_text(out / "rivals.md", table_markdown(read_results(cells)))
+            write_table(out)
     progress.close("done")
-    return write_text(out / "rivals.md", table_markdown(read_results(cells)))
+    return write_table(out)
 
 
-def table_markdown(results: list[dict[str, Any]]) -> str:
-    """The table in Markdown."""
-    lines = [
-        "# Table 2: rivals on the same splits",
-        "",
-        "| graph | splits | method | existence, mixed | existence, random | direction | paper | grid | seconds | MB |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for at, (graph, title) in enumerate(NAMES.items()):
-        shown = f"**{title}**"
-        for name, method in METHODS.items():
-            cells = [r for r in results if (r["method"], r["graph"]) == (name, graph)]
-            if not cells:
-                continue
-            mark = "*" if method.leaks else ""
-            means = [mean_text([cell["test"][task] for cell in cells]) for task in TASKS]
-            paper = " / ".join(str(column[at]) for column in PAPER[name]) if name in PAPER else ""
-            label = f"{mark}{method.label}{' +' if method.additive else ''}{mark}"
-            facts = [f"{np.mean([cell[key] for cell in cells]):.0f}" for key in ("seconds", "peak_memory_mb")]
-            row = [
-                shown,
-                len(cells),
-                label,
-                *(f"{mark}{m}{mark}" for m in means),
-                paper,
-                len(grid(method)),
-                *facts,
-            ]
-            lines.append(f"| {' | '.join(map(str, row))} |")
-            shown = ""
-    missing = [
-        f"* {METHODS[name].label} on {NAMES[graph]}: not run, {why}."
-        for (name, graph), why in NOT_RUN.items()
-    ]
-    return "\n".join([*lines, "", NOTES, "", *missing, ""])
+def write_table(out: Path) -> Path:
+    """The table of all cells that are there, with those of `table2.py` in the folder beside, if it has any."""
+    ours = read_results(out.parent / "table2" / "results")
+    return write_text(out / "rivals.md", table_markdown(read_results(out / "results"), ours))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -12,7 +12,6 @@ The graphs are downloaded once, or read from the folder that the environment var
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +25,7 @@ from finsler._runtime import Progress
 from finsler.datasets.remote import fetch_graph
 from finsler.graphs.digraph import Digraph, as_digraph
 
-from cells import command, kept_result, read_results, show, write_result, write_text
+from cells import command, kept_result, peak_memory, read_results, show, write_result, write_text
 from table1 import KNOWN, table_graph
 
 SPLITS = tuple(range(10))
@@ -280,16 +279,6 @@ def _sizes(groups: dict[tuple[int, str], list[dict[str, Any]]]) -> list[str]:
             f"{facts['observed']:,} observed; {facts['test_pairs']:,} pairs held out for the test"
         )
     return list(lines.values())
-
-
-def peak_memory() -> int | None:
-    """Most memory that this process ever held, in MB; None where the system does not say."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def mean_text(values: list[float]) -> str:

@@ -54,6 +54,12 @@ METHODS: dict[str, Method] = {
         {"readout": "product"},
         {"walks_per_arc": [30, 100], "walk_size": [1, 3, 5], "joint": [False, True]},
     ),
+    "nerd_raw": Method(
+        "NERD, inner product, untrained vectors as they are",
+        "nerd.nerd",
+        {"readout": "raw product"},
+        {"walks_per_arc": [30, 100], "walk_size": [1, 3, 5], "joint": [False, True]},
+    ),
     "nerd_readout": Method(
         "NERD, linear readout",
         "nerd.nerd",

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from finsler.learn.baselines import FEATURE_RANK
+from finsler.learn.features import feature_factors
 from finsler.learn.model import torch
 
 from published.networks import Inputs, inputs_of, pair_tensor, seeded, train
@@ -117,8 +119,12 @@ def _package(module: str) -> Any:
 
 
 def _dense(sight: Sight, inputs: Inputs) -> Any:
-    X = inputs_of(sight, inputs)
-    return X.to_dense() if X.layout == torch.sparse_csr else X
+    """Inputs as a dense tensor; of features the first singular vectors, because the package passes them along arcs whole."""
+    if inputs == "features" and sight.features is not None:
+        return torch.as_tensor(
+            feature_factors(sight.features, FEATURE_RANK, random_state=0).astype(np.float32)
+        )
+    return inputs_of(sight, inputs)
 
 
 def _train(

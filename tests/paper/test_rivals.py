@@ -11,6 +11,7 @@ from finsler.graphs.digraph import as_digraph
 from finsler.learn.tasks import split_links
 
 import rivals
+import rivals_table
 from published import METHODS
 
 
@@ -55,11 +56,51 @@ def test_the_best_of_the_grid_by_validation_is_chosen(small, tmp_path):
 
 def test_a_row_that_sees_test_arcs_is_in_italics():
     cell = {
-        "method": "duplex_leak", "graph": "cora", "seconds": 1.0, "peak_memory_mb": 5,
+        "method": "duplex_leak", "graph": "cora", "split": 0, "seconds": 1.0, "peak_memory_mb": 5,
         "test": {"existence_mixed": 90.0, "existence_random": 91.0, "direction": 92.0},
     }  # fmt: skip
-    assert "| *DUPLEX as released: test arcs visible* | *90.0* |" in rivals.table_markdown([cell])
+    assert "| *DUPLEX as released: test arcs visible* | *90.0* |" in rivals_table.table_markdown([cell])
 
 
 def test_the_papers_figures_have_a_row():
-    assert set(rivals.PAPER) <= set(METHODS)
+    assert set(rivals_table.PAPER) <= set(METHODS)
+
+
+def _cells(scores):
+    """Our cells and those of one rival with the given direction scores, by split."""
+    task = lambda value: {"existence_mixed": 90.0, "existence_random": 90.0, "direction": value}  # noqa: E731
+    ours = [
+        {"cell": {"graph": "cora", "forest": "random", "split": k}, "test": task(own), "seconds": 1.0,
+         "baselines": {"springrank": task(50.0)}}
+        for k, (own, _) in enumerate(scores)
+    ]  # fmt: skip
+    theirs = [
+        {
+            "method": "hope",
+            "graph": "cora",
+            "split": k,
+            "seconds": 1.0,
+            "peak_memory_mb": 5,
+            "test": task(other),
+        }
+        for k, (_, other) in enumerate(scores)
+    ]
+    return rivals_table.rows_of("cora", theirs, ours)
+
+
+@pytest.mark.parametrize(
+    ("scores", "word"),
+    [
+        ([(95.0, 90.0), (96.0, 91.0)], "(HOPE) is 5.0 ± 0.0 below on 2 splits"),
+        ([(90.0, 95.0), (91.0, 96.0)], "(HOPE) is 5.0 ± 0.0 **above** on 2 splits"),
+        ([(90.0, 95.0), (96.0, 91.0)], "(HOPE) is level (+0.0 ± 5.0 for us on 2 splits)"),
+    ],
+)
+def test_the_table_says_who_is_ahead(scores, word):
+    assert word in rivals_table.verdict("direction", _cells(scores))
+
+
+def test_a_row_that_sees_test_arcs_beats_nobody():
+    rows = _cells([(95.0, 90.0)])
+    rows.append(rivals_table.Row("leak", {0: {"direction": 99.0}}, leaks=True))
+    assert "(HOPE) is 5.0 ± 0.0 below on 1 split" in rivals_table.verdict("direction", rows)
