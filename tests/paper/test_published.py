@@ -95,7 +95,8 @@ def test_test_pairs_are_not_seen(name):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in CLEAN if "features" not in name])
+# Not "nerd_raw": it ranks pairs with an untrained vector first, and here many nodes have no arc in. Its row shows just this.
+@pytest.mark.parametrize("name", [name for name in CLEAN if "features" not in name and name != "nerd_raw"])
 def test_a_strict_order_is_learned(name):
     rng = np.random.default_rng(0)  # early nodes are cited more often, so that degrees tell, too
     arcs = np.array([(i, j) for i in range(160) for j in range(i // 3) if rng.random() < 0.3])
