@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from finsler.data.matrix import Dissimilarities
+from finsler.geometry.stress import triangle_edges
 from finsler.solvers import problem as problems
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.memory import MemoryBackend
-from finsler.solvers.backends.passes import triangle_edges
 from finsler.solvers.problem import conjugate_gradients, split
 
 from helpers import random_problem, slow_gradient, slow_stress
@@ -80,7 +80,7 @@ def test_float32_data_are_read_as_they_are():
     X, D, _ = random_problem(0, n=50, m=3)
     omega = np.array([0.0, 0.0, 0.5])
     single = make(D.astype(np.float32), None, omega)
-    assert single.parts.S.dtype == np.float32
+    assert single.panels.panel[0].dtype == np.float32
     assert single.evaluate(X, omega).stress == pytest.approx(slow_stress(X, D, None, omega), rel=1e-6)
 
 
@@ -198,14 +198,63 @@ def test_blocks_cover_all_rows_and_share_the_pairs(n):
         assert max(pairs) < 1.2 * min(pairs)
 
 
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 200])
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 137, 512, 513, 600])
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_parts_of_the_data(n, n_jobs):
+@pytest.mark.parametrize("kind", ["random", "float32", "columns first", "wild first row"])
+def test_parts_of_the_data(n, n_jobs, kind):
     D = np.random.default_rng(n).random((n, n))
+    if kind == "wild first row":  # from which heights are guessed
+        D[0] *= 1e4
     np.fill_diagonal(D, 0)
-    parts = split(D, n_jobs)
+    given = {"float32": D.astype(np.float32), "columns first": np.asfortranarray(D)}.get(kind, D)
+    D = given.astype(float)
+    panels, parts = split(given, n_jobs)
     S, A = (D + D.T) / 2, (D - D.T) / 2
-    np.testing.assert_allclose(parts.S, S, rtol=1e-15)
-    np.testing.assert_allclose(parts.h, A.mean(axis=0), atol=1e-15)
+    np.testing.assert_allclose(
+        np.triu(panels.panel[0], 1), np.triu(S, 1), rtol=1e-15 if given.itemsize == 8 else 1e-7
+    )
+    np.testing.assert_allclose(parts.h, A.mean(axis=0), atol=1e-15 * max(1.0, A.max()))
     rest = A - (parts.h[None, :] - parts.h[:, None])
-    assert parts.skew_residual == pytest.approx((rest**2).sum() / 2, rel=1e-12, abs=1e-15)
+    assert parts.skew_residual == pytest.approx((rest**2).sum() / 2, rel=1e-11, abs=1e-15)
+    assert parts.total == pytest.approx((D**2).sum())
+    assert parts.symmetric_square == pytest.approx((S**2).sum())
+
+
+def test_heights_alone_leave_nothing_of_the_skew_part():
+    rng = np.random.default_rng(0)
+    D = 5.0 + rng.random((300, 1)) - rng.random((300, 1)).T
+    S, h = (D + D.T) / 2, rng.normal(size=300)
+    D = S + h[None, :] - h[:, None]
+    np.fill_diagonal(D, 0)
+    _, parts = split(D)
+    np.testing.assert_allclose(parts.h, h - h.mean(), atol=1e-14)
+    assert parts.skew_residual < 1e-27 * parts.total
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [40, 133, 700])
+def test_panels_in_memory_hold_the_same_pairs_as_one_matrix(n, dtype, monkeypatch):
+    D = np.random.default_rng(n).random((n, n)).astype(dtype)
+    np.fill_diagonal(D, 0)
+    X, omega = np.random.default_rng(1).normal(size=(n, 3)), np.array([0.0, 0.0, 0.4])
+    whole = MemoryBackend(Dissimilarities(D), 1)
+    monkeypatch.setattr(passes, "CUT_FROM", 2)
+    cut = [MemoryBackend(Dissimilarities(D), n_jobs) for n_jobs in (1, 2, 3)]
+    held = sum(panel[0].size for _, panel in cut[0].problem(omega).panels.panels)
+    assert held == passes.numbers_held(n)
+    assert held < n * n or n == 40  # so few points stay together
+    for backend in cut:
+        np.testing.assert_allclose(backend.classical(3, 0.4), whole.classical(3, 0.4), atol=1e-6)
+        for kind in ("evaluate", "estimate"):
+            one, other = (
+                getattr(whole.problem(omega), kind)(X, omega),
+                getattr(backend.problem(omega), kind)(X, omega),
+            )
+            rel = 1e-13 if kind == "evaluate" else 1e-5
+            assert other.stress == pytest.approx(one.stress, rel=rel)
+            np.testing.assert_allclose(other.step, one.step, atol=rel * 10)
+        swirl = np.vstack([omega, 0.1 * np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0]])])
+        stresses = [b.swirl_problem(2.0, None, False).evaluate(X, swirl).stress for b in (whole, backend)]
+        assert stresses[1] == pytest.approx(stresses[0], rel=1e-12)
+        again = backend.problem(omega).estimate(X, omega)
+        assert (again.step == cut[0].problem(omega).estimate(X, omega).step).all()

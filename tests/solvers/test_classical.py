@@ -75,7 +75,7 @@ def test_passes_over_the_pairs_find_the_same_eigenvectors(kind, monkeypatch):
         S = rng.random(S.shape)
     S = (np.triu(S, 1) + np.triu(S, 1).T) * (1e-130 if kind == "small" else 1.0)
     heights = 0.3 * S.mean() * rng.normal(size=700)
-    gram = starts.DoublyCentered(S, 1)
+    gram = starts.DoublyCentered.of(S, 1)
     for minus in (None, heights - heights.mean()):
         few = gram.leading(2, minus)
         monkeypatch.setattr(starts, "MANY", 0)

@@ -29,6 +29,7 @@ MISSING_POLICIES = ("raise", "mask", "hinge")
 DIAGONAL_TOLERANCE = 1e-6
 # Squares of what is larger, or of what is smaller than its inverse, leave the range of floating point when summed.
 LARGEST = 1e120
+IN_CACHE = 2**16  # numbers that stay in the cache between two looks at them
 LARGEST_SINGLE = 1e15  # in single precision, where squares leave the range at 1e19 already
 
 
@@ -335,7 +336,7 @@ def check_rows(
     if (
         weight_rows is None and n > 1 and len(rows) and not diagonal.any()
     ):  # most matrices need no more than this
-        lows, tops = rows.min(axis=1), rows.max(axis=1)  # NaN where a row holds one
+        lows, tops = _extremes(rows)
         if (lows >= 0).all() and (tops > 0).all() and (tops < np.inf).all():
             return RowsFound(float(tops.max()), float(tops.max()), 0, 0, diagonal)
     for k, row in enumerate(rows):
@@ -377,6 +378,17 @@ def check_rows(
                 )
             largest = max(largest, top)
     return RowsFound(largest, farthest, n_missing, n_unreachable, diagonal)
+
+
+def _extremes(rows: Array) -> tuple[Array, Array]:
+    """Least and largest entry of each row, NaN where it holds one; some rows at a time, which stay in the cache."""
+    step = max(1, IN_CACHE // rows.shape[1])
+    found = [
+        (some.min(axis=1), some.max(axis=1))
+        for some in (rows[k : k + step] for k in range(0, len(rows), step))
+    ]
+    lows, tops = zip(*found, strict=True)
+    return np.concatenate(lows), np.concatenate(tops)
 
 
 def check_whole(found: Sequence[RowsFound], name: str, point: Callable[[int], str] = str) -> None:

@@ -10,18 +10,21 @@ closer than b.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_arguments
 from finsler._runtime import map_blocks
 from finsler.errors import InputError
 from finsler.geometry.randers import Array, drift_vector, randers_distance_blocks
 from finsler.geometry.swirl import drift_at, swirl_matrix
-from finsler.kernels.dense import ordered_stress
-from finsler.kernels.swirl import ordered_stress as turning_stress
+from finsler.kernels.swirl import stress_of_points as swirl_stress_of_points
+from finsler.kernels.tiles import stress_of_points
+
+BLOCKS = 16  # of rows; fixed, so that sums are added in the same order whatever the number of threads
 
 
 def _arrays(X: Any, D: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -51,30 +54,42 @@ def axes_first(X: Array) -> Array:
     return XT
 
 
-def _leaving_and_arriving(
-    X: Any, D: Any, weights: Any, drift: float | ArrayLike, swirl: Any, geodesic: bool, n_jobs: int | None
-) -> tuple[Array, Array]:
-    """Stress of the ways from each point, and of the ways to each point."""
+@lru_cache(maxsize=64)
+def triangle_edges(n: int, blocks: int, rows: int | None = None) -> NDArray[np.intp]:
+    """Edges of blocks with about as many pairs in each, of the first ``rows`` rows of an upper triangle of n."""
+    rows = n if rows is None else rows
+    blocks = max(1, min(blocks, rows // 32))
+    pairs = rows * (n - rows / 2) * np.arange(blocks + 1) / blocks
+    edges = np.round(n - np.sqrt(np.maximum(n * n - 2 * pairs, 0))).astype(np.intp)
+    edges.flags.writeable = False  # they are kept
+    return edges
+
+
+def point_stress(
+    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
+    swirl: float | ArrayLike | None = None, geodesic: bool = False, n_jobs: int | None = None,
+) -> Array:  # fmt: skip
+    """Stress of each point: half of every pair goes to either end, and they sum to the stress."""
     points, data, w = _arrays(X, D, weights)
     n, uniform, m = len(points), w is None, points.shape[1]
     omega = drift_vector(drift, m, below_one=swirl is None)
     height = points @ omega
     XT = axes_first(points)
-    edges = np.linspace(0, n, min(n, 16) + 1).astype(int)
-    leaving, arriving = np.zeros(n), np.zeros((len(edges) - 1, n))
     w = data[:0] if uniform else w
     K = None if swirl is None else swirl_matrix(swirl, m)
     OT = XT if K is None else axes_first(drift_at(points, omega, K))
     kappa = abs(float(K[1, 0])) if K is not None and geodesic else 0.0
+    edges = triangle_edges(n, BLOCKS) if K is None else np.linspace(0, n, min(n, BLOCKS) + 1).astype(int)
+    found = np.zeros((len(edges) - 1, n))
 
     def task(block: int, start: int, stop: int) -> None:
-        if K is not None:
-            turning_stress(data, w, XT, OT, height, kappa, uniform, start, stop, leaving, arriving[block])
-            return
-        ordered_stress(data, w, XT, height, uniform, start, stop, leaving, arriving[block])
+        if K is None:
+            stress_of_points(data, w, XT, height, uniform, start, stop, found[block])
+        else:
+            swirl_stress_of_points(data, w, XT, OT, height, kappa, uniform, start, stop, found[block])
 
     map_blocks(task, edges, n_jobs if n > 300 else 1)
-    return leaving, arriving.sum(axis=0)
+    return np.asarray(found.sum(axis=0) / 2)
 
 
 def raw_stress(
@@ -83,7 +98,9 @@ def raw_stress(
 ) -> float:  # fmt: skip
     """Raw stress of the map ``X``, the sum above; `drift`, `swirl` and `geodesic` as in ``randers_distances``."""
     check_arguments(raw_stress, locals())
-    return float(_leaving_and_arriving(X, D, weights, drift, swirl, geodesic, n_jobs)[0].sum())
+    return float(
+        point_stress(X, D, weights, drift=drift, swirl=swirl, geodesic=geodesic, n_jobs=n_jobs).sum()
+    )
 
 
 def normalized_stress(
@@ -151,12 +168,3 @@ def total_square(D: Any, weights: Any = None) -> float:
             with np.errstate(over="ignore"):  # whoever asks refuses a sum that is no number
                 total += float(w[known] @ row[known] ** 2)
     return total
-
-
-def point_stress(
-    X: ArrayLike, D: ArrayLike, weights: ArrayLike | None = None, *, drift: float | ArrayLike,
-    swirl: float | ArrayLike | None = None, geodesic: bool = False, n_jobs: int | None = None,
-) -> Array:  # fmt: skip
-    """Stress of each point: half of every pair goes to either end, and they sum to the stress."""
-    leaving, arriving = _leaving_and_arriving(X, D, weights, drift, swirl, geodesic, n_jobs)
-    return (leaving + arriving) / 2

@@ -13,8 +13,9 @@ import numpy as np
 from numba import njit
 
 from finsler.kernels import OPTIONS
-from finsler.kernels.dense import CHUNK, TILE, _squared_distances
+from finsler.kernels.dense import CHUNK, _squared_distances
 
+TILE = 64  # side of the tiles of a transpose: two of them fit in the first-level cache
 LEAST = np.finfo(np.float64).tiny
 
 

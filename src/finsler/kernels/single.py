@@ -16,7 +16,10 @@ from numba import njit
 
 from finsler.kernels import OPTIONS
 
-SPAN = 1024  # pairs whose sums are float32
+SPAN = 4096  # pairs of a row whose sums are float32, in each of the lanes of a vector
+CHUNK = (
+    1024  # the same where coefficients of four rows stand in between: small enough for the first-level cache
+)
 ONE = np.float32(1.0)
 NONE = np.float32(0.0)
 TINY = np.float32(1e-30)  # keeps the division finite where points coincide; float32 has no 1e-300
@@ -35,8 +38,8 @@ def round_rows(S, scale, start, stop, out):
 def uniform_three(S, scale, XT, start, stop, force, stress):
     """Do the job of ``dense.uniform_three`` on data ``scale S``, in the unit of the float32 coordinates ``XT`` (3, N).
 
-    ``force`` (3, N) is float32, ``stress`` float64. Four rows at a time; pairs among them, and of the last rows of the
-    block, come one by one.
+    A scale of None means 1, and is compiled without the product. ``force`` (3, N) is float32, ``stress`` float64.
+    Four rows at a time; pairs among them, and of the last rows of the block, come one by one.
     """
     n, i = XT.shape[1], start
     while i < stop:
@@ -51,10 +54,15 @@ def uniform_three(S, scale, XT, start, stop, force, stress):
 
 
 @njit(**OPTIONS)
+def _scaled(s, scale):
+    return np.float32(s) if scale is None else np.float32(s * scale)
+
+
+@njit(**OPTIONS)
 def _pair(S, scale, XT, i, j, force, stress):
     u, v, w = XT[0, j] - XT[0, i], XT[1, j] - XT[1, i], XT[2, j] - XT[2, i]
     e = np.sqrt(u * u + v * v + w * w + TINY)
-    r = np.float32(S[i, j] * scale) - e
+    r = _scaled(S[i, j], scale) - e
     stress[i] += r * r
     c = r / e
     _take(force, i, c * u, c * v, c * w)
@@ -87,8 +95,8 @@ def _four_rows(S, scale, XT, i, low, high, force, stress):
         q0, q1 = u0 * u0 + v0 * v0 + w0 * w0 + TINY, u1 * u1 + v1 * v1 + w1 * w1 + TINY
         q2, q3 = u2 * u2 + v2 * v2 + w2 * w2 + TINY, u3 * u3 + v3 * v3 + w3 * w3 + TINY
         i0, i1, i2, i3 = ONE / np.sqrt(q0), ONE / np.sqrt(q1), ONE / np.sqrt(q2), ONE / np.sqrt(q3)
-        r0, r1 = np.float32(s0[j] * scale) - q0 * i0, np.float32(s1[j] * scale) - q1 * i1
-        r2, r3 = np.float32(s2[j] * scale) - q2 * i2, np.float32(s3[j] * scale) - q3 * i3
+        r0, r1 = _scaled(s0[j], scale) - q0 * i0, _scaled(s1[j], scale) - q1 * i1
+        r2, r3 = _scaled(s2[j], scale) - q2 * i2, _scaled(s3[j], scale) - q3 * i3
         t0, t1, t2, t3 = t0 + r0 * r0, t1 + r1 * r1, t2 + r2 * r2, t3 + r3 * r3
         c0, c1, c2, c3 = r0 * i0, r1 * i1, r2 * i2, r3 * i3
         u0, v0, w0 = c0 * u0, c0 * v0, c0 * w0
@@ -127,13 +135,13 @@ def curvature(W, WT, XT, alpha, across, start, stop, out):
     """
     n, one, more = XT.shape[1], np.float32(alpha), np.float32(alpha * alpha)
     half = np.float32(0.5)
-    c, c_last = np.empty((4, SPAN), dtype=np.float32), np.empty((4, SPAN), dtype=np.float32)
+    c, c_last = np.empty((4, CHUNK), dtype=np.float32), np.empty((4, CHUNK), dtype=np.float32)
     for i in range(start, stop, 4):
         rows = min(4, stop - i)
         c[rows:] = NONE
         c_last[rows:] = NONE
-        for low in range(i + 1, n, SPAN):
-            high = min(low + SPAN, n)
+        for low in range(i + 1, n, CHUNK):
+            high = min(low + CHUNK, n)
             for k in range(rows):
                 there, back, to, last = W[i + k, low:high], WT[i + k, low:high], c[k], c_last[k]
                 for j in range(high - low):
@@ -170,12 +178,12 @@ def _push_four(x, i, rows, low, high, c, out):
 def squares_times(S, scale, VT, start, stop, out):
     """Add ``(scale S)^2 v`` to ``out`` for the float32 vectors v in the rows of ``VT``; only ``j > i`` of S is read."""
     n = VT.shape[1]
-    squares = np.empty((4, SPAN), dtype=np.float32)
+    squares = np.empty((4, CHUNK), dtype=np.float32)
     for i in range(start, stop, 4):
         rows = min(4, stop - i)
         squares[rows:] = NONE
-        for low in range(i + 1, n, SPAN):
-            high = min(low + SPAN, n)
+        for low in range(i + 1, n, CHUNK):
+            high = min(low + CHUNK, n)
             for k in range(rows):
                 row, to = S[i + k, low:high], squares[k]
                 for j in range(high - low):

@@ -209,8 +209,8 @@ def weighted_field(D, DT, W, WT, XT, OT, height, kappa, sign, m, start, stop, su
 
 
 @njit(**OPTIONS)
-def ordered_stress(D, W, XT, OT, height, kappa, uniform, start, stop, leaving, arriving):
-    """Stress of the ways from each row and to each point, as ``dense.ordered_stress``."""
+def stress_of_points(D, W, XT, OT, height, kappa, uniform, start, stop, out):
+    """Add the stress of the ways from some rows to ``out`` at either end, as ``tiles.stress_of_points``."""
     n = XT.shape[1]
     f, c, a = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
     for i in range(start, stop):
@@ -219,7 +219,7 @@ def ordered_stress(D, W, XT, OT, height, kappa, uniform, start, stop, leaving, a
             for first in range(low, high, CHUNK):
                 count = min(CHUNK, high - first)
                 d = D[i, first : first + count]
-                to = arriving[first : first + count]
+                to = out[first : first + count]
                 _ways(XT, OT, height, kappa, i, first, count, f, c, a)
                 for j in range(count):
                     w = 1.0 if uniform else W[i, first + j]
@@ -228,7 +228,7 @@ def ordered_stress(D, W, XT, OT, height, kappa, uniform, start, stop, leaving, a
                         r = distance - (d[j] if d[j] >= 0.0 else max(-d[j], distance))
                         total += w * r * r
                         to[j] += w * r * r
-        leaving[i] = total
+        out[i] += total
 
 
 @njit(**OPTIONS)

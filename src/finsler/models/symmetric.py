@@ -336,7 +336,7 @@ def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: in
             break
     arcs = coo_array((S[joined], np.nonzero(joined)), shape=(n, n))  # a stored zero is an arc
     G = shortest_paths(arcs, n_jobs=settings.n_jobs, verbose=False)
-    X = DoublyCentered(G, settings.n_jobs).leading(settings.n_components)
+    X = DoublyCentered.of(G, settings.n_jobs).leading(settings.n_components)
     return _symmetric("symmetrized Isomap", X, "closed_form")
 
 

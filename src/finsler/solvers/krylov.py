@@ -18,15 +18,22 @@ SPARE_VECTORS, KRYLOV_PASSES, KRYLOV_TOL = 6, 12, 1e-8
 
 
 def krylov_eigenpairs(
-    apply: Callable[[Array], Array], n: int, k: int, *, tol: float = KRYLOV_TOL, start: Array | None = None
+    apply: Callable[[Array], Array],
+    n: int,
+    k: int,
+    *,
+    tol: float = KRYLOV_TOL,
+    spare: int = SPARE_VECTORS,
+    start: Array | None = None,
 ) -> tuple[Array, Array, bool]:
     """Largest eigenvalues of a symmetric operator on (n, b) arrays, and their vectors, from few applications.
 
-    A block Krylov space from ``start``, or from fixed random vectors. Where the spectrum has no gap the vectors are not
-    exact after ``KRYLOV_PASSES``, which a start for the solver need not be; the last value says if they are, to ``tol``.
+    A block Krylov space from ``start``, or from fixed random vectors, ``spare`` more than those wanted. Where the spectrum
+    has no gap the vectors are not exact after ``KRYLOV_PASSES``, which a start for the solver need not be; the last value
+    says if they are, to ``tol``.
     """
     if start is None:
-        start = np.random.default_rng(0).standard_normal((n, min(k + SPARE_VECTORS, n)))
+        start = np.random.default_rng(0).standard_normal((n, min(k + spare, n)))
     basis, images = np.empty((n, 0)), np.empty((n, 0))
     with single_blas_thread():  # on a busy machine its threads mostly wait for each other
         fresh = qr(start, mode="economic")[0]

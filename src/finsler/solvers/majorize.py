@@ -69,8 +69,8 @@ class Acceleration:
     def __init__(self, memory: int = MEMORY) -> None:
         self.memory = memory
         self._last: tuple[Array, Array] | None = None  # the point before, and its step
-        # Differences of points and of steps, a row each, the oldest overwritten; and the products of the latter.
-        self._dX = self._dF = np.empty((0, 0))
+        # Differences of relaxed points and of steps, a row each, the oldest overwritten; and the products of the latter.
+        self._dY = self._dF = np.empty((0, 0))
         self._gram = np.empty((0, 0))
         self._count = 0
         self._rest = 0  # iterations until combining is tried again
@@ -103,16 +103,15 @@ class Acceleration:
             mix = np.linalg.solve(gram, self._dF[held] @ now.step.T.ravel())
         except np.linalg.LinAlgError:
             return relaxed, "relaxed"
-        back = mix @ self._dX[held] + RELAX * (mix @ self._dF[held])
-        return relaxed - back.reshape(X.T.shape).T, "mixed"
+        return relaxed - (mix @ self._dY[held]).reshape(X.T.shape).T, "mixed"
 
     def _remember(self, dX: Array, dF: Array) -> None:
         """Add a pair of differences, and its products with the others."""
-        if self._dX.shape[1] != dX.size:
-            self._dX, self._dF = np.zeros((self.memory, dX.size)), np.zeros((self.memory, dX.size))
+        if self._dF.shape[1] != dX.size:
+            self._dY, self._dF = np.zeros((2, self.memory, dX.size))
             self._gram = np.zeros((self.memory, self.memory))
         row = self._count % self.memory
-        self._dX[row], self._dF[row] = dX.T.ravel(), dF.T.ravel()
+        self._dY[row], self._dF[row] = (dX + RELAX * dF).T.ravel(), dF.T.ravel()
         self._gram[row] = self._gram[:, row] = self._dF @ self._dF[row]
         self._count += 1
 

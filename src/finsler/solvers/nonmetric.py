@@ -65,7 +65,7 @@ class ScaledData:
         self.data, self.scaling, self.n_jobs = data, scaling, n_jobs
         self.pairs = data_pairs(data.matrix, data.weights, scaling)
         self.cone = Cone(self.pairs, scaling)
-        self.parts: Parts | None = split(data.matrix, n_jobs) if scaling.conditional == "parts" else None
+        self.parts: Parts | None = split(data.matrix, n_jobs)[1] if scaling.conditional == "parts" else None
         self.total = self.pairs.size if self.parts is None else self.parts.total
 
     def problem(self, fixed_drift: Array | None) -> Problem:

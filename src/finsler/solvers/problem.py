@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,10 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from finsler._runtime import map_blocks, require_memory, single_blas_thread
-from finsler.geometry.stress import axes_first
-from finsler.kernels.dense import symmetrize
+from finsler.geometry.stress import axes_first, triangle_edges
+from finsler.kernels.tiles import symmetrize
 from finsler.solvers.backends import passes
-from finsler.solvers.backends.passes import Panels
+from finsler.solvers.backends.passes import MemoryPanels, Panels
 from finsler.solvers.drift import best_drift, frame_of
 
 Array = NDArray[np.floating[Any]]
@@ -75,9 +76,8 @@ class Problem(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Symmetric and skew part of complete ``D`` with uniform weights."""
+    """What is known of complete ``D`` with uniform weights beside its symmetric part ``S = (D + D')/2``."""
 
-    S: Array  #: ``(D + D')/2``.
     h: Array  #: Centered heights that fit the skew part ``A = (D - D')/2`` best, ``A.mean(axis=0)``.
     skew_residual: float  #: What they leave of it, ``sum over i < j of (A_ij - h_j + h_i)^2``.
     total: float  #: Sum of squares of D.
@@ -88,34 +88,45 @@ class Parts:
         return 2 * self.skew_residual + 2 * len(self.h) * float(self.h @ self.h)
 
     @property
+    def symmetric_square(self) -> float:
+        """Sum of squares of the symmetric part, over ordered pairs: half of the total at least, as nothing is negative."""
+        return self.total - self.skew_square
+
+    @cached_property
     def unit(self) -> float:
         """Power of two near the data, in whose units squares of data and distances are far from the limits of float32."""
         n = len(self.h)
         return float(2.0 ** np.frexp(np.sqrt(self.total / n / max(n - 1, 1)))[1])
 
 
-def split(D: Array, n_jobs: int | None = None) -> Parts:
-    """Split complete dissimilarities into their parts."""
+def split(
+    D: Array, n_jobs: int | None = None, into: MemoryPanels | None = None
+) -> tuple[MemoryPanels, Parts]:
+    """Symmetric part of complete dissimilarities, in panels, and what else is known of them, in one reading.
+
+    Heights are guessed from the first point, ``g_j = A_0j``: exactly, where the skew part comes from heights. What they
+    leave of it, B, has heights ``b = B.mean(axis=0)`` of its own. So ``h = g + b``, and the residual is
+    ``sum B^2 - n |b|^2``, in which no more than B cancels.
+    """
     n = len(D)
-    require_memory(
-        D.itemsize * n * n, f"A symmetrized copy of D for {n} points", "Use float32 or fewer points."
-    )
+    if into is None:
+        need = D.itemsize * passes.numbers_held(n)
+        require_memory(need, f"A symmetrized copy of D for {n} points", "Use float32 or fewer points.")
+        into = MemoryPanels.empty(n, D.dtype, n_jobs)
+    guess = (D[0].astype(float) - D[:, 0]) / 2
+    panels = [(first, panel[0]) for first, panel in into.panels]
+    edges = triangle_edges(n, passes.BLOCKS) if len(panels) == 1 else passes.panel_edges(n)
+    pull = np.zeros((len(edges) - 1, n))
 
-    def margins(_: int, start: int, stop: int) -> tuple[Array, Array]:
-        rows = D[start:stop]
-        return rows.sum(axis=1, dtype=float), rows.sum(axis=0, dtype=float)
+    def task(block: int, start: int, stop: int) -> tuple[float, float]:
+        first, S = panels[block if len(panels) > 1 else 0]
+        return symmetrize(D, guess, first, start, stop, S, pull[block])
 
-    # Blocks of a megabyte or so: the second sum then finds the rows in cache.
-    out, into = zip(*map_blocks(margins, np.linspace(0, n, max(2, n // 64)).astype(int), n_jobs), strict=True)
-    h = (np.sum(into, axis=0) - np.concatenate(out)) / (2 * n)
-    h -= h.mean()
-    S = np.empty((n, n), dtype=D.dtype)
-
-    def task(_: int, start: int, stop: int) -> tuple[float, float]:
-        return symmetrize(D, h, start, stop, S)
-
-    sums = np.array(map_blocks(task, passes.triangle_edges(n, passes.BLOCKS), n_jobs)).sum(axis=0)
-    return Parts(S, h, float(sums[0]), float(sums[1]))
+    residual, total = np.array(map_blocks(task, edges, n_jobs)).sum(axis=0)
+    more = pull.sum(axis=0) / n
+    h = guess + more
+    residual = max(0.0, float(residual) - n * float(more @ more))
+    return into, Parts(h - h.mean(), residual, float(total))
 
 
 def single_rounding(rows: Array, total: float) -> float:
@@ -185,8 +196,8 @@ class UniformProblem(Problem):
     def _single_pass(self, centered: Array) -> Array:
         """Force and stress of the symmetric part from a pass in single precision."""
         unit = self.parts.unit
-        panels, scale = (self.panels, 1 / unit) if self.rounded is None else (self.rounded(), 1.0)
-        found = panels.sum(passes.single_pass, axes_first(centered.T / unit), scale)
+        panels, scale = (self.panels, 1 / unit) if self.rounded is None else (self.rounded(), None)
+        found = panels.sum(passes.single_pass, axes_first(centered.T / unit), None if scale == 1 else scale)
         found[:-1] *= unit
         found[-1] *= unit * unit
         return found

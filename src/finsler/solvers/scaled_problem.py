@@ -15,9 +15,8 @@ from scipy.spatial.distance import cdist, pdist
 
 from finsler._runtime import map_blocks, require_memory
 from finsler.geometry.disparities import Cone, targets
-from finsler.geometry.stress import axes_first
+from finsler.geometry.stress import axes_first, triangle_edges
 from finsler.kernels.codes import coded, sum_by_code
-from finsler.kernels.dense import symmetrize
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.passes import MemoryPanels
 from finsler.solvers.drift import best_drift
@@ -28,6 +27,7 @@ from finsler.solvers.problem import (
     UniformProblem,
     WeightedProblem,
     conjugate_gradients,
+    split,
 )
 
 Array = NDArray[np.floating[Any]]
@@ -69,7 +69,7 @@ class CodedProblem(Problem):
         self.there = np.zeros((n, n), dtype=np.uint16 if small else np.uint32)
         self.there.ravel()[cone.pairs.at] = cone.blocks.codes
         self.back = np.ascontiguousarray(self.there.T)
-        self.edges = passes.triangle_edges(n, passes.BLOCKS)
+        self.edges = triangle_edges(n, passes.BLOCKS)
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """Two passes over the pairs: sums by code, then force and stress."""
@@ -124,19 +124,16 @@ class CompleteProblem(Problem):
         n = cone.pairs.n_points
         require_memory(32.0 * n * n, f"Disparities of the pairs of {n} points", "Use fewer points.")
         self.cone, self.size, self.fixed_drift, self.n_points = cone, size, fixed_drift, n
-        self._T, self._S = np.zeros((n, n)), np.zeros((n, n))
-        self._panels = MemoryPanels((self._S,), 1.0, n_jobs)
+        self._T = np.zeros((n, n))
+        self._panels = MemoryPanels((np.zeros((n, n)),), 1.0, n_jobs)
 
     def evaluate(self, X: Array, omega: Array) -> Evaluation:
         """Disparities, their symmetric and skew part, and the pass of uniform weights."""
-        n = self.n_points
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         at, T = self.cone.pairs.at, self._T
         T.ravel()[at] = targets(self.cone, distances(X, omega).ravel()[at], self.size).values
-        h = (T.sum(axis=0) - T.sum(axis=1)) / (2 * n)
-        residual, total = symmetrize(T, h, 0, n, self._S)
-        parts = Parts(self._S, h, residual, total)
+        _, parts = split(T, 1, self._panels)
         return UniformProblem(self._panels, parts, self.fixed_drift).evaluate(X, omega)
 
 

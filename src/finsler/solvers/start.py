@@ -9,6 +9,7 @@ classical scaling of what the heights leave, ``G = -1/2 J (S^2 - (z_i - z_j)^2) 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
@@ -23,12 +24,11 @@ from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.pairs import AlphaSource
-from finsler.geometry.stress import raw_stress
-from finsler.kernels.dense import squares_times
+from finsler.geometry.stress import raw_stress, triangle_edges
 from finsler.kernels.panels import complete
 from finsler.kernels.paths import dense_dijkstra, fill_from_landmarks
 from finsler.solvers.backends import passes
-from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, triangle_edges
+from finsler.solvers.backends.passes import BLOCKS, MemoryPanels
 from finsler.solvers.drift import ALPHA_MAX, axis_signs, frame_of
 from finsler.solvers.krylov import krylov_eigenpairs
 
@@ -39,6 +39,7 @@ DENSE_EIGEN = 600  # up to this many points a full eigendecomposition is quickes
 # From this many points on products with several vectors at a time are quicker than more of them with one: at first in single
 # precision, as accurate as this, and from there on in double.
 MANY, ROUGH, FINE = 3000, 1e-5, 1e-10
+SPARE = 2  # vectors beyond those wanted, where a further one costs more than a further pass
 
 
 def isomap_of(gram: Gram, h: Array, n_components: int) -> Array:
@@ -113,11 +114,6 @@ class Gram(Protocol):
         """Coordinates from the k leading eigenvectors of ``G0 - minus minus'``; negative eigenvalues give zeros."""
 
 
-def closed_form(S: Array, h: Array, n_components: int, alpha: float, n_jobs: int | None = None) -> Array:
-    """Coordinates from the symmetric part and the heights ``h`` of the skew part."""
-    return closed_form_of(DoublyCentered(S, n_jobs), h, n_components, alpha)
-
-
 def closed_form_of(gram: Gram, h: Array, n_components: int, alpha: float) -> Array:
     """Coordinates from the doubly centered symmetric part and the heights ``h`` of the skew part."""
     n = len(h)
@@ -147,14 +143,16 @@ def scaled_eigenvectors(values: Array, vectors: Array, k: int) -> Array:
 
 
 class DoublyCentered:
-    """``G0 = -1/2 J S^2 J``, formed only for a few hundred points."""
+    """``G0 = -1/2 J S^2 J``, formed only for a few hundred points; ``square`` is the sum of ``S^2`` over ordered pairs."""
 
-    def __init__(self, S: Array, n_jobs: int | None = None):
-        self.n = len(S)
-        self.S = S
-        self.n_jobs = n_jobs if self.n > DENSE_EIGEN else 1
-        self._row_means = self._squares_times(np.ones(self.n)) / self.n
-        self.trace = float(self._row_means.sum()) / 2
+    def __init__(self, panels: MemoryPanels, square: float):
+        self._panels, self.n = panels, panels.n_points
+        self.trace = square / self.n / 2
+
+    @classmethod
+    def of(cls, S: Array, n_jobs: int | None = None) -> DoublyCentered:
+        """That of a matrix."""
+        return cls(MemoryPanels((S,), 1.0, n_jobs), float(np.einsum("ij,ij->", S, S, dtype=float)))
 
     def leading(self, k: int, minus: Array | None = None) -> Array:
         """Coordinates from the k leading eigenvectors of ``G0 - minus minus'``; negative eigenvalues give zeros."""
@@ -171,7 +169,6 @@ class DoublyCentered:
 
     def _from_passes(self, minus: Array | None, k: int) -> tuple[Array, Array, bool]:
         """Eigenpairs from passes over the pairs: the first ones in single precision, those that refine them in double."""
-        panels = MemoryPanels((self.S,), 1.0, self.n_jobs)
         unit = float(2.0 ** np.frexp(np.sqrt(2 * self.trace / self.n))[1])
 
         z = np.zeros(self.n) if minus is None else minus / unit
@@ -179,14 +176,15 @@ class DoublyCentered:
         def apply(V: Array, single: bool) -> Array:
             centered = np.ascontiguousarray((V - V.mean(axis=0)).T)
             if single:
-                image = panels.sum(passes.single_squares_pass, centered, 1 / unit).T
+                image = self._panels.sum(passes.single_squares_pass, centered, 1 / unit).T
             else:
-                image = panels.sum(passes.squares_pass, centered).T / unit**2
+                image = self._squares_times(centered).T / unit**2
             return np.asarray(-0.5 * (image - image.mean(axis=0)) - np.outer(z, z @ V))
 
-        _, rough, _ = krylov_eigenpairs(lambda V: apply(V, True), self.n, k, tol=ROUGH)
+        _, rough, _ = krylov_eigenpairs(lambda V: apply(V, True), self.n, k, tol=ROUGH, spare=SPARE)
+        fine = max(FINE, float(np.finfo(self._panels.panel[0].dtype).eps))  # no finer than the data
         values, vectors, close = krylov_eigenpairs(
-            lambda V: apply(V, False), self.n, k, tol=FINE, start=rough
+            lambda V: apply(V, False), self.n, k, tol=fine, start=rough
         )
         return values * unit**2, vectors, close
 
@@ -196,7 +194,7 @@ class DoublyCentered:
 
         def matvec(v: Array) -> Array:
             v = np.ravel(v)
-            image = self._squares_times(v - v.mean())
+            image = self._squares_times((v - v.mean())[None])[0]
             return -0.5 * (image - image.mean()) - rank_one * (rank_one @ v)
 
         # A fixed, generic start vector: the result must not depend on a global random state.
@@ -210,7 +208,7 @@ class DoublyCentered:
 
     def _eigenpairs(self, minus: Array | None, k: int) -> tuple[Array, Array]:
         """Largest eigenvalues and their vectors. LAPACK has absolute tolerances, so in units of about the largest entry."""
-        G = self._formed(minus)
+        G = self._formed.copy() if minus is None else self._formed - np.outer(minus, minus)
         unit = 2.0 ** np.frexp(np.abs(G).max(initial=0.0))[1]
         G /= unit
         values, vectors = eigh(G, subset_by_index=(self.n - k, self.n - 1))
@@ -218,22 +216,23 @@ class DoublyCentered:
             values, vectors = eigh(G)
         return values * unit, vectors
 
-    def _squares_times(self, v: Array) -> Array:
-        out = np.empty(self.n)
+    def _squares_times(self, VT: Array) -> Array:
+        """``S^2 v`` of the rows v."""
+        return self._panels.sum(passes.squares_pass, VT)
 
-        def task(_: int, start: int, stop: int) -> None:
-            squares_times(self.S, v, start, stop, out)
-
-        map_blocks(task, np.linspace(0, self.n, 9).astype(int), self.n_jobs)
-        return out
-
-    def _formed(self, minus: Array | None) -> Array:
-        G = self.S.astype(float) ** 2
-        G -= self._row_means[:, None]
-        G -= self._row_means[None, :]
-        G += self._row_means.mean()
+    @cached_property
+    def _formed(self) -> Array:
+        G = np.zeros((self.n, self.n))
+        for first, upper in self._panels.each(passes.upper_rows):
+            G[first : first + len(upper), first:] = upper
+        G *= G
+        G += G.T
+        means = G.mean(axis=1)
+        G -= means[:, None]
+        G -= means[None, :]
+        G += means.mean()
         G *= -0.5
-        return G if minus is None else G - np.outer(minus, minus)
+        return G
 
 
 # Which alpha to start from when none is given, and whether the data determine it.
@@ -335,7 +334,7 @@ def guess_alpha(evidence: Evidence, n_components: int) -> AlphaGuess:
         ):  # no pair known both ways tells of asymmetry, but the others still pull at the drift
             return AlphaGuess(ONE_WAY_ALPHA, "one_way")
         return AlphaGuess(0.0, "symmetric" if evidence.symmetric else "cyclic")
-    gram, h, D = DoublyCentered(evidence.sample_S, 1), evidence.sample_h, evidence.sample_D
+    gram, h, D = DoublyCentered.of(evidence.sample_S, 1), evidence.sample_h, evidence.sample_D
 
     def profile(alpha: float) -> float:
         return raw_stress(closed_form_of(gram, h, n_components, alpha), D, drift=alpha, n_jobs=1)

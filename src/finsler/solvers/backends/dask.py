@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from finsler._runtime import active_client, fresh_name, import_dask
 from finsler.data.matrix import MISSING_POLICIES, RowsFound, check_rows, check_weight_rows, gaps_found
 from finsler.errors import InputError, InputTypeError, check_choice
+from finsler.geometry.stress import triangle_edges
 from finsler.kernels import panels as kernels
 from finsler.solvers.backends.panels import PanelBackend
-from finsler.solvers.backends.passes import PanelFunction, Panels, add_up, triangle_edges
+from finsler.solvers.backends.passes import PanelFunction, Panels, add_up
 
 Array = NDArray[np.floating[Any]]
 

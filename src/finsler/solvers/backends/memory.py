@@ -20,10 +20,10 @@ from finsler.data.provenance import Provenance
 from finsler.errors import InputError
 from finsler.geometry.asymmetry import Shown
 from finsler.geometry.pairs import AsymmetryShown
-from finsler.geometry.stress import point_stress, total_square
+from finsler.geometry.stress import point_stress, total_square, triangle_edges
 from finsler.kernels.single import round_rows
-from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, triangle_edges
-from finsler.solvers.problem import Problem, UniformProblem, WeightedProblem, split
+from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, numbers_held
+from finsler.solvers.problem import Parts, Problem, UniformProblem, WeightedProblem, split
 from finsler.solvers.start import (
     DoublyCentered,
     Evidence,
@@ -50,7 +50,9 @@ def working_bytes(n_points: int, itemsize: int, weighted: bool) -> float:
     symmetric part that the start is made of.
     """
     single = 4 if itemsize > 4 else 0
-    return (4.0 * itemsize + 8 if weighted else itemsize + single) * float(n_points) ** 2
+    if not weighted:
+        return (itemsize + single) * numbers_held(n_points)
+    return (4.0 * itemsize + 8) * float(n_points) ** 2
 
 
 def _compact(W: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -152,8 +154,10 @@ class MemoryBackend(Backend):
         self.n_points, self.weighted, self.n_jobs = data.n_points, data.weights is not None, n_jobs
         need, n = working_bytes(self.n_points, data.matrix.itemsize, self.weighted), self.n_points
         require_memory(need, f"Working copies of the pairs of {n} points", "Use float32, or fewer points.")
-        self._parts = None if self.weighted else split(data.matrix, n_jobs)
-        n = data.n_points
+        self._symmetric: MemoryPanels | None = None
+        self._parts: Parts | None = None
+        if not self.weighted:
+            self._symmetric, self._parts = split(data.matrix, n_jobs)
         if self._parts is None:
             assert data.weights is not None
             self.total = total_square(data.matrix, data.weights)
@@ -175,31 +179,37 @@ class MemoryBackend(Backend):
         return 1.0 if self.data.weights is None else float(np.max(self.data.weights, initial=0.0))
 
     @cached_property
-    def _symmetric_and_heights(self) -> tuple[Array, Array]:
-        """Symmetric part and heights of the skew part, with gaps filled in."""
-        if self._parts is None:
-            return complete_parts(self.data, self.n_jobs)
-        return self._parts.S, self._parts.h
+    def _completed(self) -> tuple[Array, Array]:
+        """Symmetric part and heights of the skew part of data with weights, with gaps filled in."""
+        return complete_parts(self.data, self.n_jobs)
 
     def evidence(self) -> Evidence:
         """Evidence of a drift."""
-        S, h = self._symmetric_and_heights
-        W = self.data.weights
-        square = float(np.einsum("ij,ij->", S, S, dtype=float))  # of float32 data, too
-        sample = sampled_points(self.n_points)
-        sample_S, sample_h = S[np.ix_(sample, sample)], h[sample] - h[sample].mean()
-        if W is None:
-            sample_D = self.data.matrix[np.ix_(sample, sample)].astype(float)
+        sample, W = sampled_points(self.n_points), self.data.weights
+        some = np.ix_(sample, sample)
+        if self._parts is not None:
+            h, square, D = self._parts.h, self._parts.symmetric_square, self.data.matrix[some].astype(float)
+            symmetric, one_way = self._parts.skew_residual <= 1e-20 * square, False
+            S, sample_h = (D + D.T) / 2, h[sample] - h[sample].mean()
         else:
-            sample_D = sample_S + (sample_h[None, :] - sample_h[:, None])
-        symmetric = self._parts is None or self._parts.skew_residual <= 1e-20 * square
-        one_way = W is not None and bool(((W > 0) & (W.T == 0)).any())
-        return Evidence(h, square, symmetric, one_way, sample_S, sample_h, sample_D)
+            assert W is not None
+            everything, h = self._completed
+            square, symmetric, one_way = (
+                float(np.vdot(everything, everything)),
+                True,
+                bool(((W > 0) & (W.T == 0)).any()),
+            )
+            S, sample_h = everything[some], h[sample] - h[sample].mean()
+            D = S + (sample_h[None, :] - sample_h[:, None])
+        return Evidence(h, square, symmetric, one_way, S, sample_h, D)
 
     def gram_and_heights(self) -> tuple[Gram, Array]:
         """Doubly centered symmetric part, and heights of the skew part; completed where they have gaps."""
-        S, h = self._symmetric_and_heights
-        return DoublyCentered(S, self.n_jobs), h
+        if self._parts is None:
+            S, h = self._completed
+            return DoublyCentered.of(S, self.n_jobs), h
+        assert self._symmetric is not None
+        return DoublyCentered(self._symmetric, self._parts.symmetric_square), self._parts.h
 
     def random(self, n_components: int, rng: np.random.RandomState) -> Array:
         """Gaussian points as far apart on average as the data."""
@@ -207,41 +217,51 @@ class MemoryBackend(Backend):
 
     def problem(self, fixed_drift: Array | None) -> Problem:
         """Stress with a given drift, or with one that is fitted."""
-        if self._parts is not None:
-            S = self._parts.S
-            rounded = None if S.dtype == np.float32 else lambda: self._rounded
-            return UniformProblem(MemoryPanels((S,), 1.0, self.n_jobs), self._parts, fixed_drift, rounded)
-        return WeightedProblem(self._weighted_panels, fixed_drift)
+        if self._parts is None:
+            return WeightedProblem(self._weighted_panels, fixed_drift)
+        assert self._symmetric is not None
+        rounded = None if self.data.matrix.dtype == np.float32 else lambda: self._rounded
+        return UniformProblem(self._symmetric, self._parts, fixed_drift, rounded)
 
     @cached_property
     def _rounded(self) -> MemoryPanels:
-        """Float32 copy of the symmetric part in its unit; its upper triangle is read."""
+        """Float32 copy of the symmetric part in its unit."""
         assert self._parts is not None
-        S, scale = self._parts.S, 1 / self._parts.unit
-        out = np.empty(S.shape, dtype=np.float32)
-        map_blocks(
-            lambda _, start, stop: round_rows(S, scale, start, stop, out),
-            triangle_edges(len(S), BLOCKS), self.n_jobs,
-        )  # fmt: skip
-        return MemoryPanels((out,), 1.0, self.n_jobs)
+        assert self._symmetric is not None
+        scale = 1 / self._parts.unit
+
+        def rounded(S: Array) -> Array:
+            out = np.empty(S.shape, dtype=np.float32)
+            edges = triangle_edges(S.shape[1], BLOCKS, len(S))
+            map_blocks(lambda _, start, stop: round_rows(S, scale, start, stop, out), edges, self.n_jobs)
+            return out
+
+        panels = [(first, (rounded(panel[0]),)) for first, panel in self._symmetric.panels]
+        return MemoryPanels(panels[0][1], 1.0, self.n_jobs, panels[1:])
 
     def swirl_problem(self, radius: float, fixed_drift: Array | None, geodesic: bool) -> Problem:
         """Stress of maps whose drift turns, limited by ``radius``."""
         if self._parts is None:
             return WeightedSwirlProblem(self._weighted_panels, radius, fixed_drift, geodesic=geodesic)
-        panels = MemoryPanels((self._parts.S, self._skew), 1.0, self.n_jobs)
-        return UniformSwirlProblem(panels, self._parts, radius, fixed_drift, geodesic)
+        return UniformSwirlProblem(self._both_parts, self._parts, radius, fixed_drift, geodesic)
 
     @cached_property
-    def _skew(self) -> Array:
-        """Skew part ``(D - D')/2``; its upper triangle is read."""
+    def _both_parts(self) -> MemoryPanels:
+        """Symmetric part and skew part ``(D - D')/2``."""
+        assert self._symmetric is not None
         D, n = self.data.matrix, self.n_points
         require_memory(
-            D.itemsize * n * n, f"The skew part of D for {n} points", "Use float32 or fewer points."
+            D.itemsize * numbers_held(n), f"The skew part of D for {n} points", "Use float32 or fewer points."
         )
-        A = np.subtract(D, D.T, dtype=D.dtype)
-        A *= 0.5
-        return A
+
+        def beside(first: int, S: Array) -> tuple[Array, Array]:
+            last = first + len(S)
+            A = np.subtract(D[first:last, first:], D[first:, first:last].T, dtype=D.dtype)
+            A *= 0.5
+            return S, A
+
+        panels = [(first, beside(first, panel[0])) for first, panel in self._symmetric.panels]
+        return MemoryPanels(panels[0][1], 1.0, self.n_jobs, panels[1:])
 
     @cached_property
     def _weighted_panels(self) -> MemoryPanels:

@@ -64,7 +64,7 @@ class PanelBackend(Backend):
             residual = float(panels.sum(passes.residual_pass, h, skew=True).sum())
             self.total = float(squares.sum())
             self._mean_square = self.total / n / max(n - 1, 1)
-            self.parts = Parts(np.empty((0, 0)), h, residual, self.total)
+            self.parts = Parts(h, residual, self.total)
             self.n_pairs, self.skew_square = float(n * (n - 1)), self.parts.skew_square
 
     @property
@@ -93,9 +93,7 @@ class PanelBackend(Backend):
         """Evidence of a drift; where pairs are missing or weighted, from the landmarks."""
         if self.weighted:
             return self._landmarks.evidence()
-        h, residual = self.parts.h, self.parts.skew_residual
-        # Sum of squares of D = sums of squares of S and A; A = heights and what they leave.
-        square = max(self.total - 2 * residual - 2 * self.n_points * float(h @ h), 0.0)
+        h, residual, square = self.parts.h, self.parts.skew_residual, self.parts.symmetric_square
         sample = sampled_points(self.n_points)
         S, A = self._among(sample)
         sample_h = h[sample] - h[sample].mean()
@@ -142,7 +140,7 @@ class PanelBackend(Backend):
     @cached_property
     def _gram(self) -> DoublyCentered | PanelGram:
         if self.n_points <= DENSE_EIGEN:
-            return DoublyCentered(self._among(np.arange(self.n_points))[0], 1)
+            return DoublyCentered.of(self._among(np.arange(self.n_points))[0], 1)
         return PanelGram(self.panels)
 
     @cached_property

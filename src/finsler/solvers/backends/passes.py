@@ -9,14 +9,16 @@ Whoever keeps the panels (:class:`Panels`) needs to know no more.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._runtime import map_blocks
+from finsler.geometry.stress import triangle_edges
 from finsler.kernels import dense, single, swirl
 from finsler.kernels import panels as kernels
 
@@ -30,6 +32,10 @@ SMALL = 700  # points below which a pass is too short to be worth handing to thr
 BLOCKS = (
     8  # of rows per panel; fixed, so that sums are added in the same order whatever the number of threads
 )
+ALONE = 0  # number of threads of a panel that is one of many: it is a single block
+# From this many points on pairs in memory are cut into so many panels: memory that is never touched costs nothing, and the
+# first touch of what is costs more than a pass.
+CUT_FROM, PANELS = 8000, 32
 
 
 class Panels(ABC):
@@ -61,20 +67,44 @@ class Panels(ABC):
 
 
 class MemoryPanels(Panels):
-    """All pairs in one panel."""
+    """All pairs in one panel, or in several, a thread for each, in which little stands beside the pairs."""
 
-    def __init__(self, panel: Panel, unit: float = 1.0, n_jobs: int | None = None):
+    def __init__(
+        self,
+        panel: Panel,
+        unit: float = 1.0,
+        n_jobs: int | None = None,
+        others: Sequence[tuple[int, Panel]] = (),
+    ):
         self.panel, self.unit, self.n_jobs = panel, unit, n_jobs
-        self.n_points, self.weighted = len(panel[0]), len(panel) == 4
+        self.panels = [(0, panel), *others]
+        self.n_points, self.weighted = panel[0].shape[1], len(panel) == 4
         self.factorize = self.gather = True
 
+    @classmethod
+    def empty(cls, n: int, dtype: Any, n_jobs: int | None) -> MemoryPanels:
+        """Panels of a symmetric matrix, to be filled."""
+        edges = panel_edges(n)
+        panels = [(i, (np.empty((j - i, n - i), dtype=dtype),)) for i, j in pairwise(edges.tolist())]
+        return cls(panels[0][1], 1.0, n_jobs, panels[1:])
+
     def each(self, function: PanelFunction, *args: Any, skew: bool = False) -> list[tuple[int, Any]]:
-        """First point and result of the one panel."""
-        return [(0, function(0, self.panel, self.n_jobs, *args))]
+        """First point and ``function(first, panel, n_jobs, *args)`` of every panel, in order."""
+        if len(self.panels) == 1:
+            return [(0, function(0, self.panel, self.n_jobs, *args))]
+
+        def task(k: int, *_: int) -> tuple[int, Any]:
+            first, panel = self.panels[k]
+            return first, function(first, panel, ALONE, *args)
+
+        return map_blocks(task, range(len(self.panels) + 1), self.n_jobs)
 
     def sum(self, function: PanelFunction, *args: Any, skew: bool = False) -> Array:
-        """Result of the one panel."""
-        return np.asarray(function(0, self.panel, self.n_jobs, *args))
+        """Sum of the results over all panels, each put where its first point is."""
+        (_, total), *rest = self.each(function, *args)
+        for first, values in rest:
+            total[:, first:] += values
+        return np.asarray(total)
 
     def weights(self) -> tuple[Array, Array]:
         """All weights, there and back."""
@@ -90,12 +120,20 @@ def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
     return first, total
 
 
-def triangle_edges(n: int, blocks: int, rows: int | None = None) -> NDArray[np.intp]:
-    """Edges of blocks with about as many pairs in each, of the first ``rows`` rows of an upper triangle of n."""
-    rows = n if rows is None else rows
-    blocks = max(1, min(blocks, rows // 32))
-    pairs = rows * (n - rows / 2) * np.arange(blocks + 1) / blocks
-    return np.round(n - np.sqrt(np.maximum(n * n - 2 * pairs, 0))).astype(np.intp)
+def panel_edges(n: int) -> NDArray[np.intp]:
+    """Edges of the panels of n points in memory."""
+    return triangle_edges(n, PANELS) if n >= CUT_FROM else np.array([0, n])
+
+
+def numbers_held(n: int) -> float:
+    """Numbers that the panels of a symmetric matrix of n points in memory hold."""
+    edges = panel_edges(n)
+    return float((np.diff(edges) * (n - edges[:-1]).astype(float)).sum())
+
+
+def _block_edges(rows: int, width: int, n_jobs: int | None) -> NDArray[np.intp]:
+    """Edges of the blocks of a panel."""
+    return triangle_edges(width, 1 if n_jobs == ALONE else BLOCKS, rows)
 
 
 def panel_pass(n_rows: Callable[..., int]) -> Callable[[Callable[..., None]], PanelFunction]:
@@ -109,7 +147,7 @@ def panel_pass(n_rows: Callable[..., int]) -> Callable[[Callable[..., None]], Pa
         def run(first: int, panel: Panel, n_jobs: int | None, *args: Any) -> Array:
             rows, width = panel[0].shape
             local = [np.ascontiguousarray(a[..., first:]) if isinstance(a, np.ndarray) else a for a in args]
-            edges = triangle_edges(width, BLOCKS, rows)
+            edges = _block_edges(rows, width, n_jobs)
             out = np.zeros((len(edges) - 1, n_rows(*args), width))
             map_blocks(
                 lambda b, start, stop: add_rows(panel, out[b], start, stop, *local), edges,
@@ -129,20 +167,23 @@ def uniform_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array) -> 
     kernel(panel[0], XT, start, stop, out[:-1], out[-1])
 
 
-def single_pass(first: int, panel: Panel, n_jobs: int | None, XT: Array, scale: float) -> Array:
+def single_pass(first: int, panel: Panel, n_jobs: int | None, XT: Array, scale: float | None) -> Array:
     """`uniform_pass` in single precision, of data ``scale S`` in the unit of the three axes ``XT``; returns float64."""
     rows, width = panel[0].shape
     local = np.ascontiguousarray(XT[:, first:], dtype=np.float32)
-    edges = _in_fours(triangle_edges(width, BLOCKS, rows))
+    edges = _in_fours(_block_edges(rows, width, n_jobs))
     force = np.zeros((len(edges) - 1, 3, width), dtype=np.float32)
-    stress = np.zeros(width)
-    factor = panel[0].dtype.type(scale)
+    out = np.empty((4, width))
+    stress = out[-1]
+    stress[:] = 0
+    factor = None if scale is None else panel[0].dtype.type(scale)
 
     def task(b: int, start: int, stop: int) -> None:
         single.uniform_three(panel[0], factor, local, start, stop, force[b], stress)
 
     map_blocks(task, edges, n_jobs if width > SMALL else 1)
-    return np.vstack([force.sum(axis=0, dtype=float), stress])
+    force.sum(axis=0, dtype=float, out=out[:-1])
+    return out
 
 
 @panel_pass(lambda XT, height: len(XT) + 2)
@@ -175,7 +216,7 @@ def _in_single(panel: Panel, n_jobs: int | None, VT: Array, add_rows: Callable[.
     rows, width = panel[0].shape
     unit = 2.0 ** float(np.frexp(np.abs(VT).max(initial=0.0))[1])
     local = np.ascontiguousarray(VT / unit, dtype=np.float32)
-    edges = _in_fours(triangle_edges(width, BLOCKS, rows))
+    edges = _in_fours(_block_edges(rows, width, n_jobs))
     out = np.zeros((len(edges) - 1, len(VT), width), dtype=np.float32)
     map_blocks(
         lambda b, start, stop: add_rows(local, start, stop, out[b]), edges, n_jobs if width > SMALL else 1
@@ -304,6 +345,11 @@ def among(first: int, panel: Panel, n_jobs: int | None, points: NDArray[np.intp]
         for a, values in enumerate(panel):
             out[a, k, later] = values[p, points[later] - first]
     return out
+
+
+def upper_rows(first: int, panel: Panel, n_jobs: int | None) -> Array:
+    """Symmetric part of the panel, 0 elsewhere."""
+    return np.triu(panel[0], 1).astype(float)
 
 
 def weights_among(first: int, panel: Panel, n_jobs: int | None, points: NDArray[np.intp]) -> Array:
