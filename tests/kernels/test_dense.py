@@ -7,6 +7,7 @@ import pytest
 
 from finsler.data.matrix import Dissimilarities
 from finsler.geometry.stress import triangle_edges
+from finsler.kernels import dense
 from finsler.solvers import problem as problems
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.memory import MemoryBackend
@@ -258,3 +259,35 @@ def test_panels_in_memory_hold_the_same_pairs_as_one_matrix(n, dtype, monkeypatc
         assert stresses[1] == pytest.approx(stresses[0], rel=1e-12)
         again = backend.problem(omega).estimate(X, omega)
         assert (again.step == cut[0].problem(omega).estimate(X, omega).step).all()
+
+
+@pytest.mark.parametrize("weights", [np.float64, np.float32, np.int8])
+@pytest.mark.parametrize(
+    ("n", "start", "stop"), [(2, 0, 2), (3, 0, 3), (40, 0, 40), (41, 0, 41), (300, 7, 20), (300, 290, 300)]
+)
+def test_two_rows_at_a_time_are_the_pass_of_one(weights, n, start, stop):
+    rng = np.random.default_rng(n)
+    D, W = (
+        rng.random((n, n)),
+        rng.random((n, n)).astype(weights) if weights != np.int8 else rng.integers(0, 2, (n, n), np.int8),
+    )
+    D[rng.random((n, n)) < 0.1] *= -1  # bounds
+    XT, height = rng.normal(size=(3, n)), rng.normal(size=n)
+    found = []
+    for kernel in (dense.weighted, dense.weighted_three):
+        out = np.zeros((5, n))
+        kernel(D, D.T.copy(), W, W.T.copy(), XT, height, start, stop, out[:3], out[3], out[4])
+        found.append(out)
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-110, 1.0, 1e110])
+def test_several_points_on_one_spot_push_each_other_nowhere(size):
+    n = 9
+    D, X = np.full((n, n), size), np.random.default_rng(0).normal(size=(n, 3)) * size
+    np.fill_diagonal(D, 0)
+    X[2:6] = X[2]
+    for W in (None, np.full((n, n), 0.5) + np.triu(np.full((n, n), 0.5))):
+        found = make(D, W, np.zeros(3)).evaluate(X, np.zeros(3))
+        assert np.isfinite(found.step).all()
+        np.testing.assert_allclose(found.step[2:6] - found.step[2], 0, atol=1e-9 * size)

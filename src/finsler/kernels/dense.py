@@ -181,6 +181,88 @@ def weighted(D, DT, W, WT, XT, height, start, stop, force, lift, stress):
 
 
 @njit(**OPTIONS)
+def weighted_three(D, DT, W, WT, XT, height, start, stop, force, lift, stress):
+    """Do the job of ``weighted`` in up to three dimensions, two rows at a time: one division serves two pairs."""
+    n, i = XT.shape[1], start
+    while i < stop:
+        first = i + 2 if i + 1 < stop else n
+        for j in range(i + 1, first):
+            _weighted_pair(D, DT, W, WT, XT, height, i, j, force, lift, stress)
+        if first < n:
+            _weighted_rows(D, DT, W, WT, XT, height, i, force, lift, stress)
+        i += 2
+
+
+@njit(**OPTIONS)
+def _beyond(distance, d):
+    """How far a distance is beyond d; beyond a bound, nothing."""
+    return distance - d if d >= 0.0 else min(distance + d, 0.0)
+
+
+@njit(**OPTIONS)
+def _weighted_pair(D, DT, W, WT, XT, height, i, j, force, lift, stress):
+    u, v, w = XT[0, j] - XT[0, i], XT[1, j] - XT[1, i], XT[2, j] - XT[2, i]
+    e, a = np.sqrt(u * u + v * v + w * w + TINY), height[j] - height[i]
+    r1, r2 = _beyond(e + a, D[i, j]), _beyond(e - a, DT[i, j])
+    p1, p2 = W[i, j] * r1, WT[i, j] * r2
+    stress[i] += p1 * r1 + p2 * r2
+    c, g = -0.5 * (p1 + p2) / e, -0.5 * (p1 - p2)
+    for at, sign in ((i, -1.0), (j, 1.0)):
+        force[0, at] += sign * c * u
+        force[1, at] += sign * c * v
+        force[2, at] += sign * c * w
+        lift[at] += sign * g
+
+
+@njit(**OPTIONS)
+def _weighted_rows(D, DT, W, WT, XT, height, i, force, lift, stress):
+    """Pairs of the rows i and ``k = i + 1`` with all points after them."""
+    k = i + 1
+    x, y, z, h = XT[0, k + 1 :], XT[1, k + 1 :], XT[2, k + 1 :], height[k + 1 :]
+    fx, fy, fz, up = force[0, k + 1 :], force[1, k + 1 :], force[2, k + 1 :], lift[k + 1 :]
+    there_i, back_i, w_there_i, w_back_i = D[i, k + 1 :], DT[i, k + 1 :], W[i, k + 1 :], WT[i, k + 1 :]
+    there_k, back_k, w_there_k, w_back_k = D[k, k + 1 :], DT[k, k + 1 :], W[k, k + 1 :], WT[k, k + 1 :]
+    xi, yi, zi, hi = XT[0, i], XT[1, i], XT[2, i], height[i]
+    xk, yk, zk, hk = XT[0, k], XT[1, k], XT[2, k], height[k]
+    sum_i, ax, ay, az, lift_i = 0.0, 0.0, 0.0, 0.0, 0.0
+    sum_k, bx, by, bz, lift_k = 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(x)):
+        u, v, w = x[j] - xi, y[j] - yi, z[j] - zi
+        u2, v2, w2 = x[j] - xk, y[j] - yk, z[j] - zk
+        e = np.sqrt(u * u + v * v + w * w + TINY)
+        e2 = np.sqrt(u2 * u2 + v2 * v2 + w2 * w2 + TINY)
+        both = -0.5 / (e * e2)
+        a = h[j] - hi
+        r1, r2 = _beyond(e + a, there_i[j]), _beyond(e - a, back_i[j])
+        p1, p2 = w_there_i[j] * r1, w_back_i[j] * r2
+        sum_i += p1 * r1 + p2 * r2
+        c, g = (p1 + p2) * e2 * both, -0.5 * (p1 - p2)
+        u, v, w = c * u, c * v, c * w
+        ax, ay, az, lift_i = ax - u, ay - v, az - w, lift_i - g
+        a = h[j] - hk
+        r1, r2 = _beyond(e2 + a, there_k[j]), _beyond(e2 - a, back_k[j])
+        p1, p2 = w_there_k[j] * r1, w_back_k[j] * r2
+        sum_k += p1 * r1 + p2 * r2
+        c, g2 = (p1 + p2) * e * both, -0.5 * (p1 - p2)
+        u2, v2, w2 = c * u2, c * v2, c * w2
+        bx, by, bz, lift_k = bx - u2, by - v2, bz - w2, lift_k - g2
+        fx[j] += u + u2
+        fy[j] += v + v2
+        fz[j] += w + w2
+        up[j] += g + g2
+    force[0, i] += ax
+    force[1, i] += ay
+    force[2, i] += az
+    force[0, k] += bx
+    force[1, k] += by
+    force[2, k] += bz
+    lift[i] += lift_i
+    lift[k] += lift_k
+    stress[i] += sum_i
+    stress[k] += sum_k
+
+
+@njit(**OPTIONS)
 def weighted_drift(D, DT, W, WT, XT, height, start, stop, laplacian, pull):
     """Terms of the least squares for the drift at fixed points, ``(X' L(p) X) omega = X' pull``.
 

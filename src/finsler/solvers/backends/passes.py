@@ -189,7 +189,8 @@ def single_pass(first: int, panel: Panel, n_jobs: int | None, XT: Array, scale: 
 @panel_pass(lambda XT, height: len(XT) + 2)
 def weighted_pass(panel: Panel, out: Array, start: int, stop: int, XT: Array, height: Array) -> None:
     """Force on each axis, force along the drift, and the stress of each row."""
-    dense.weighted(*panel, XT, height, start, stop, out[:-2], out[-2], out[-1])
+    kernel = dense.weighted_three if len(XT) == 3 else dense.weighted
+    kernel(*panel, XT, height, start, stop, out[:-2], out[-2], out[-1])
 
 
 @panel_pass(lambda XT, height: len(XT) + 1)
