@@ -22,11 +22,12 @@ from pathlib import Path
 
 import numpy as np
 import sklearn
+from limits import limits, seconds_a_pair
 from sklearn.manifold import smacof as sklearn_smacof
 from threadpoolctl import threadpool_limits
 
 import finsler
-from finsler._runtime import cpu_count, map_blocks
+from finsler._runtime import cpu_count
 from finsler.data.matrix import as_dissimilarities
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.stress import axes_first, raw_stress
@@ -114,16 +115,8 @@ def to_equal_stress(n, threads, eps=1e-6):
             "sklearn_iterations": int(theirs_n), "finsler_passes": found.n_passes, "stress_ratio": found.stress / goal,
         }  # fmt: skip
 
-    rounds = sorted((race() for _ in range(3 if n <= 2000 else 1)), key=lambda r: r["ratio"])
+    rounds = sorted((race() for _ in range(3)), key=lambda r: r["ratio"])
     return rounds[len(rounds) // 2] | {"ratios": [r["ratio"] for r in rounds]}
-
-
-def bandwidth(threads):
-    """Bytes per second that the cores can read, from a sum over 400 MB."""
-    a = np.ones(50_000_000)
-    parts = np.array_split(a, threads * 4)
-    seconds = best_time(lambda: map_blocks(lambda b, i, j: parts[b].sum(), range(len(parts) + 1), threads), 5)
-    return a.nbytes / seconds
 
 
 def one_pass(n, dtype, threads, repeat, *, estimate=False, weighted=False):
@@ -152,11 +145,11 @@ def one_pass(n, dtype, threads, repeat, *, estimate=False, weighted=False):
 
 
 def pass_cases(sizes):
-    """Name of a pass, points, how to run it, and the bytes that it reads of each pair."""
+    """Name of a pass, points, how to run it, the bytes that it reads of each pair, and its kind of arithmetic."""
     for n in sizes[-2:]:
-        yield "double precision", n, {}, 8
-        yield "single precision", n, {"estimate": True}, 4
-        yield "weights", n, {"weighted": True}, 32  # dissimilarity and weight, both ways
+        yield "double precision", n, {}, 8, "double"
+        yield "single precision", n, {"estimate": True}, 4, "single"
+        yield "weights", n, {"weighted": True}, 32, "weights"  # dissimilarity and weight, both ways
 
 
 def acceleration():
@@ -305,14 +298,17 @@ def main() -> None:
             f"   {row['sklearn_iterations']} -> {row['finsler_passes']}"
         )
 
-    limit = bandwidth(cores)
-    result["machine"]["bandwidth"] = limit
-    print(f"\nOne pass, m = 3; the cores read {limit / 1e9:.1f} GB/s")
+    limit = {threads: limits(threads) for threads in sorted({1, cores})}
+    result["machine"]["limits"] = limit
     print(
-        "  pass                     N  threads      pass   ns/pair   share of the bandwidth limit   speed-up"
+        f"\nOne pass, m = 3; the cores read {limit[cores]['bandwidth'] / 1e9:.1f} GB/s and do "
+        f"{limit[cores]['single_operations'] / 1e9:.0f} and {limit[cores]['double_operations'] / 1e9:.0f} GFlop/s"
+    )
+    print(
+        "  pass                     N  threads      pass   ns/pair   of the bandwidth   of the arithmetic   speed-up"
     )
     result["pass"] = []
-    for words, n, options_of_pass, itemsize in pass_cases(sizes):
+    for words, n, options_of_pass, itemsize, kind in pass_cases(sizes):
         alone = None
         for threads in sorted({1, cores}):
             seconds = one_pass(n, np.float64, threads, 10, **options_of_pass)
@@ -321,12 +317,14 @@ def main() -> None:
             row = {
                 "pass": words, "n": n, "threads": threads, "seconds": seconds,
                 "ns_per_pair": 1e9 * seconds / pairs, "speed_up": alone / seconds,
-                "share_of_bandwidth": pairs * itemsize / limit / seconds,
+                "share_of_bandwidth": pairs * itemsize / limit[threads]["bandwidth"] / seconds,
+                "share_of_arithmetic": pairs * seconds_a_pair(limit[threads], kind) / seconds,
             }  # fmt: skip
             result["pass"].append(row)
             print(
                 f"  {words:20s}{n:6d}{threads:8d} {1e3 * seconds:9.2f} ms {row['ns_per_pair']:7.2f}"
-                f" {100 * row['share_of_bandwidth']:18.0f} % {row['speed_up']:21.2f}"
+                f" {100 * row['share_of_bandwidth']:14.0f} % {100 * row['share_of_arithmetic']:17.0f} %"
+                f" {row['speed_up']:12.2f}"
             )
 
     grown = [one_pass(n, np.float64, cores, 10) for n in sizes]

@@ -1,4 +1,5 @@
-"""Ordinal scaling: time of whole fits, beside scikit-learn's non-metric MDS and, where R is installed, vegan's monoMDS.
+"""Ordinal scaling: time of whole fits, beside scikit-learn's non-metric MDS and, where R is installed, vegan's monoMDS
+and MASS's isoMDS.
 
     python benchmarks/bench_ordinal.py --json benchmarks/bench_ordinal.json
 
@@ -41,6 +42,13 @@ D <- as.matrix(read.csv("D.csv", header = FALSE)); Y <- as.matrix(read.csv("star
 t <- system.time(fit <- monoMDS(as.dist(D), y = Y, k = 2, model = "global", maxit = 500))["user.self"]
 write.table(fit$points, "X.csv", sep = ",", row.names = FALSE, col.names = FALSE); cat(t)
 """
+ISO_MDS = """
+suppressMessages(library(MASS))
+D <- as.matrix(read.csv("D.csv", header = FALSE)); Y <- as.matrix(read.csv("start.csv", header = FALSE))
+t <- system.time(fit <- isoMDS(as.dist(D), y = Y, k = 2, maxit = 500, trace = FALSE))["user.self"]
+write.table(fit$points, "X.csv", sep = ",", row.names = FALSE, col.names = FALSE); cat(t)
+"""
+IN_R = {"vegan monoMDS": MONO_MDS, "MASS isoMDS": ISO_MDS}
 
 
 def noisy(n: int, alpha: float, seed: int = 0) -> np.ndarray:
@@ -107,11 +115,12 @@ def beside_others(n: int) -> list[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             np.savetxt(Path(folder, "D.csv"), D, delimiter=",")
             np.savetxt(Path(folder, "start.csv"), start, delimiter=",")
-            run = subprocess.run(["Rscript", "-e", MONO_MDS], cwd=folder, capture_output=True, text=True)
-            if run.returncode == 0:
-                add("vegan monoMDS", float(run.stdout), np.loadtxt(Path(folder, "X.csv"), delimiter=","))
-            else:
-                print(f"vegan's monoMDS is left out: {run.stderr.strip().splitlines()[-1:]}")
+            for name, code in IN_R.items():
+                run = subprocess.run(["Rscript", "-e", code], cwd=folder, capture_output=True, text=True)
+                if run.returncode == 0:
+                    add(name, float(run.stdout), np.loadtxt(Path(folder, "X.csv"), delimiter=","))
+                else:
+                    print(f"{name} is left out: {run.stderr.strip().splitlines()[-1:]}")
     return found
 
 
@@ -124,7 +133,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     FinslerMDS(scaling="ordinal", n_jobs=1).fit(noisy(500, 0.4))  # compiles
     if not shutil.which("Rscript"):
-        print("R is not installed: vegan's monoMDS is left out.")
+        print("R is not installed: vegan's monoMDS and MASS's isoMDS are left out.")
     whole, peers = [], []
     print("Asymmetric data, alpha fitted and corrected, one thread")
     print("     N  scaling    seconds  stress-1  alpha (least stress)")

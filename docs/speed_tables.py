@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
+
 sys.path.insert(0, str(Path(__file__).parent))
 from readme_tables import ROOT, markdown, read
 
@@ -20,7 +22,19 @@ def solver() -> str:
          f"{1e3 * run['finsler_seconds']:.3f} ms", f"{run['ratio']:.1f}"]
         for run in read("benchmarks/bench.json")["per_iteration"]
     ]  # fmt: skip
-    return markdown(["points", "threads", "scikit-learn", "finsler", "ratio"], rows)
+    table = markdown(["points", "threads", "scikit-learn", "finsler", "ratio"], rows)
+    return f"{table}\n\n{_growth(read('benchmarks/bench.json')['per_iteration'], 'An iteration')}"
+
+
+def _growth(runs: list[dict], what: str) -> str:
+    """How times grow with the number of points, by a line through their logarithms from 1,000 points on."""
+    runs = [run for run in runs if run["n"] >= 1000 and run["threads"] == max(r["threads"] for r in runs)]
+    theirs, ours = (
+        float(np.polyfit(np.log([run["n"] for run in runs]), np.log([run[key] for run in runs]), 1)[0])
+        for key in ("sklearn_seconds", "finsler_seconds")
+    )
+    powers = f"to the power {theirs:.1f} there and {ours:.1f} here"
+    return f"{what} grows with N {powers}, from 1,000 points on, with all threads."
 
 
 def equal() -> str:
@@ -40,7 +54,8 @@ def equal() -> str:
         "rounds",
         "its iterations / our passes",
     ]
-    return markdown(head, rows)
+    usual = [run for run in read("benchmarks/bench.json")["to_equal_stress"] if run["eps"] == 1e-6]
+    return f"{markdown(head, rows)}\n\n{_growth(usual, 'The time to equal stress')}"
 
 
 def passes() -> str:
@@ -48,14 +63,34 @@ def passes() -> str:
     found = read("benchmarks/bench.json")
     rows = [
         [run["pass"], f"{run['n']:,}", str(run["threads"]), f"{1e3 * run['seconds']:.2f} ms",
-         f"{run['ns_per_pair']:.2f}", f"{100 * run['share_of_bandwidth']:.0f} %", f"{run['speed_up']:.2f}"]
+         f"{run['ns_per_pair']:.2f}", f"{100 * run['share_of_bandwidth']:.0f} %",
+         _share(run.get("share_of_arithmetic")), f"{run['speed_up']:.2f}"]
         for run in found["pass"]
     ]  # fmt: skip
-    head = ["pass", "points", "threads", "time", "ns a pair", "of the bandwidth", "speed-up"]
+    head = [
+        "pass",
+        "points",
+        "threads",
+        "time",
+        "ns a pair",
+        "of the bandwidth",
+        "of the arithmetic",
+        "speed-up",
+    ]
     table = markdown(head, rows)
-    bandwidth, exponent = found["machine"]["bandwidth"] / 1e9, found["growth_exponent"]
-    words = f"The cores read {bandwidth:.1f} GB/s. A pass grows with N to the power {exponent:.2f}; pairs do to the power 2."
+    words = f"A pass grows with N to the power {found['growth_exponent']:.2f}; pairs do to the power 2."
+    limit = found["machine"].get("limits", {}).get(str(found["machine"]["cores"]))
+    if limit is not None:
+        words = (
+            f"All cores together read {limit['bandwidth'] / 1e9:.1f} GB/s, do {limit['single_operations'] / 1e9:.0f} "
+            f"operations a nanosecond in single and {limit['double_operations'] / 1e9:.0f} in double precision, and "
+            f"{limit['single_roots'] / 1e9:.1f} and {limit['double_roots'] / 1e9:.1f} roots with their divisions. {words}"
+        )
     return f"{table}\n\n{words}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
 
 
 def memory() -> str:
