@@ -187,7 +187,7 @@ def majorize(
     what lies above the stress there is kept and counted.
     """
     began = time.perf_counter() if began is None else began
-    acceleration = Acceleration(memory)
+    acceleration = Acceleration(memory) if accelerate else None
     # An axis after the other: so are steps, and sums of them run along the points.
     X = np.asfortranarray(start)
     history: list[float] = []
@@ -237,30 +237,42 @@ def majorize(
                     return end("stopped", f"The callback stopped it after {n_iter} iterations.")
             if (reached := stop.reached(now, n_iter)) is not None:
                 return end(*reached)
-            candidate, kind = acceleration.propose(X, now) if accelerate else (X + now.step, "plain")
-            after, most = evaluate(candidate, now.omega), now.stress - now.rounding
-            if after.stress <= most:
-                acceleration.accepted(kind)
-            elif kind in ("mixed", "carried"):
-                acceleration.rejected(kind)
-                candidate = X + RELAX * now.step
-                after = evaluate(candidate, now.omega)
-            if not after.stress <= most and not problem.bounded:
-                share = RELAX if accelerate else 1.0
-                while not after.stress <= most and share * now.decrease > ROUNDING * now.stress:
-                    share /= 2
-                    candidate = X + share * now.step
-                    after = evaluate(candidate, now.omega)
-            if not after.stress <= most:  # such a step cannot rise but by rounding
-                if now.rounding > 0:
-                    now = in_double(now)
-                    continue
+            found = _downhill(problem, evaluate, acceleration, X, now)
+            if found is not None:
+                X, now = found
+                history.append(now.stress)
+            elif now.rounding > 0:
+                now = in_double(now)
+            else:
                 return end("converged", f"The stress stands still to rounding after {n_iter} iterations.")
-            X, now = candidate, after
-            history.append(now.stress)
     except KeyboardInterrupt:
         n_iter = done + max(len(history) - 1, 0)
         return end("interrupted", f"Ctrl-C after {n_iter} iterations; this is the best so far.")
+
+
+def _downhill(
+    problem: Problem,
+    evaluate: Callable[[Array, Array], Evaluation],
+    acceleration: Acceleration | None,
+    X: Array,
+    now: Evaluation,
+) -> tuple[Array, Evaluation] | None:
+    """Next point, lower by more than rounding, and what is found there; None if the stress falls by no more than that."""
+    most, share = now.stress - now.rounding, 1.0 if acceleration is None else RELAX
+    candidate, kind = (X + now.step, "plain") if acceleration is None else acceleration.propose(X, now)
+    after = evaluate(candidate, now.omega)
+    if acceleration is not None and after.stress <= most:
+        acceleration.accepted(kind)
+    elif acceleration is not None and kind in ("mixed", "carried"):
+        acceleration.rejected(kind)
+        candidate = X + share * now.step
+        after = evaluate(candidate, now.omega)
+    # Where it is proved, a relaxed step cannot rise but by rounding; elsewhere it is shortened.
+    while not (problem.bounded or after.stress <= most) and share * now.decrease > ROUNDING * now.stress:
+        share /= 2
+        candidate = X + share * now.step
+        after = evaluate(candidate, now.omega)
+    return (candidate, after) if after.stress <= most else None
 
 
 def run_in_turn(
