@@ -261,6 +261,45 @@ def test_panels_in_memory_hold_the_same_pairs_as_one_matrix(n, dtype, monkeypatc
         assert (again.step == cut[0].problem(omega).estimate(X, omega).step).all()
 
 
+@pytest.mark.parametrize("kind", ["gaps", "one-way gaps", "same both ways", "any"])
+@pytest.mark.parametrize("n", [40, 133, 300])
+def test_panels_with_weights_hold_the_same_pairs_as_one_matrix(n, kind, monkeypatch):
+    rng = np.random.default_rng(n)
+    D, W = rng.random((n, n)) + 0.1, rng.random((n, n)) * 7
+    D[rng.random((n, n)) < 0.1] *= -1  # bounds
+    if kind != "any":
+        W = W + W.T if kind == "same both ways" else (W > 1).astype(float)
+        W = np.minimum(W, W.T) if kind == "gaps" else W
+    D[W == 0] = np.nan
+    np.fill_diagonal(D, 0)
+    np.fill_diagonal(W, 0)
+    X, omega = rng.normal(size=(n, 3)), np.array([0.0, 0.0, 0.4])
+    data = Dissimilarities(D, W)
+    monkeypatch.setattr(passes, "POINTS_OF_A_PANEL", 1000)
+    whole = MemoryBackend(data, 1)
+    one = [whole.problem(drift).evaluate(X, omega) for drift in (omega, None)]
+    monkeypatch.setattr(passes, "POINTS_OF_A_PANEL", 10)
+    first = None
+    for n_jobs in (1, 2, 3):
+        backend = MemoryBackend(data, n_jobs)
+        panels = backend.problem(omega).panels
+        assert sum(panel[3].size for _, panel in panels.panels) == passes.numbers_held(n, weighted=True)
+        assert len(panels.panels) > 1 or n == 40  # so few points stay together
+        kinds = {panel[2].dtype for _, panel in panels.panels}
+        assert kinds == {np.dtype(np.int8 if "gaps" in kind else np.float64)}
+        for there, back in zip(panels.weights(), whole.problem(omega).panels.weights(), strict=True):
+            np.testing.assert_array_equal(there, back)
+        for drift, expected in zip((omega, None), one, strict=True):
+            found = backend.problem(drift).evaluate(X, omega)
+            assert found.stress == pytest.approx(expected.stress, rel=1e-12)
+            np.testing.assert_allclose(found.step, expected.step, atol=1e-9)
+        swirl = np.vstack([omega, 0.1 * np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0]])])
+        stresses = [b.swirl_problem(2.0, None, False).evaluate(X, swirl).stress for b in (whole, backend)]
+        assert stresses[1] == pytest.approx(stresses[0], rel=1e-12)
+        first = found if first is None else first
+        assert (found.step == first.step).all()
+
+
 @pytest.mark.parametrize("weights", [np.float64, np.float32, np.int8])
 @pytest.mark.parametrize(
     ("n", "start", "stop"), [(2, 0, 2), (3, 0, 3), (40, 0, 40), (41, 0, 41), (300, 7, 20), (300, 290, 300)]

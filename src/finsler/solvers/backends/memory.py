@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from finsler.geometry.asymmetry import Shown
 from finsler.geometry.pairs import AsymmetryShown
 from finsler.geometry.stress import point_stress, total_square, triangle_edges
 from finsler.kernels.single import round_rows
-from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, numbers_held
+from finsler.solvers.backends.passes import BLOCKS, MemoryPanels, numbers_held, panel_edges
 from finsler.solvers.problem import Parts, Problem, UniformProblem, WeightedProblem, split
 from finsler.solvers.start import (
     DoublyCentered,
@@ -46,22 +47,22 @@ def working_bytes(n_points: int, itemsize: int, weighted: bool) -> float:
     """Bytes that the in-memory solver needs beside data with ``itemsize`` bytes a number.
 
     Complete data: the symmetric part, and of float64 data a float32 copy of it. With weights or gaps: both directions of
-    the data and of the weights, which take a byte where they are 0 or 1, and as many as the data at most; and the completed
-    symmetric part that the start is made of.
+    the data and of the weights (which take a byte where they are 0 or 1, and as many as the data at most) for half of the
+    pairs each, which is two matrices for many points; and the completed symmetric part that the start is made of.
     """
     single = 4 if itemsize > 4 else 0
     if not weighted:
         return (itemsize + single) * numbers_held(n_points)
-    return (4.0 * itemsize + 8) * float(n_points) ** 2
+    return 4.0 * itemsize * numbers_held(n_points, weighted=True) + 8 * float(n_points) ** 2
 
 
-def _compact(W: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Weights up to 1, in a byte where they are 0 or 1, else in float32 if that holds them or is the data's ``dtype``."""
+def _compact_type(weights: Array, unit: float, dtype: np.dtype[Any]) -> type[np.number[Any]]:
+    """Type of weights over their unit: a byte where they are 0 or 1, else float32 if that holds them or is the data's."""
     for kind in (np.int8, np.float32):
-        small = W.astype(kind)
-        if dtype == kind or (small == W).all():
-            return small
-    return W
+        rows = (row / unit for row in weights)
+        if dtype == kind or all((row.astype(kind) == row).all() for row in rows):
+            return kind
+    return np.float64
 
 
 class Backend(ABC):
@@ -265,16 +266,25 @@ class MemoryBackend(Backend):
 
     @cached_property
     def _weighted_panels(self) -> MemoryPanels:
+        """Both directions of the data and of the weights, those of a pair side by side, in units of the largest weight."""
         D, weights = self.data.matrix, self.data.weights
         assert weights is not None
-        # In units of the largest: weights of any magnitude give the same map.
-        unit = float(np.max(weights, initial=0.0)) or 1.0
-        W = _compact(np.divide(weights, unit, dtype=float), D.dtype)
-        D = np.where(W > 0, D, 0)
-        # Contiguous transposes: the kernel reads both directions of a pair side by side.
-        WT = W if (W == W.T).all() else np.ascontiguousarray(W.T)
-        panel = D, np.ascontiguousarray(D.T), W, WT
-        return MemoryPanels(panel, unit, self.n_jobs)
+        unit = float(np.max(weights, initial=0.0)) or 1.0  # weights of any magnitude give the same map
+        kind = _compact_type(weights, unit, D.dtype)
+        same = all((weights[i, i:] == weights[i:, i]).all() for i in range(self.n_points))
+
+        def held(d: Array, w: Array) -> tuple[Array, Array]:
+            W = np.ascontiguousarray(np.divide(w, unit, dtype=float).astype(kind))
+            return np.ascontiguousarray(np.where(W > 0, d, 0), dtype=D.dtype), W
+
+        def panel(first: int, last: int) -> tuple[Array, Array, Array, Array]:
+            there, W = held(D[first:last, first:], weights[first:last, first:])
+            back, WT = held(D[first:, first:last].T, weights[first:, first:last].T)
+            return there, back, W, W if same else WT
+
+        edges = panel_edges(self.n_points, weighted=True).tolist()
+        panels = [(first, panel(first, last)) for first, last in pairwise(edges)]
+        return MemoryPanels(panels[0][1], unit, self.n_jobs, panels[1:])
 
     def point_stress(
         self, X: Array, drift: Array, swirl: Array | None = None, geodesic: bool = False

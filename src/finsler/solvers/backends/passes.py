@@ -36,6 +36,8 @@ ALONE = 0  # number of threads of a panel that is one of many: it is a single bl
 # From this many points on pairs in memory are cut into so many panels: memory that is never touched costs nothing, and the
 # first touch of what is costs more than a pass.
 CUT_FROM, PANELS = 8000, 32
+# With weights a panel has four arrays, and fewer points are worth cutting: as many to a panel, where there are two at least.
+POINTS_OF_A_PANEL = 250
 
 
 class Panels(ABC):
@@ -108,7 +110,13 @@ class MemoryPanels(Panels):
 
     def weights(self) -> tuple[Array, Array]:
         """All weights, there and back."""
-        return self.panel[2], self.panel[3]
+        if len(self.panels) == 1:
+            return self.panel[2], self.panel[3]
+        W = np.empty((self.n_points, self.n_points), dtype=self.panel[2].dtype)
+        for first, (_, _, there, back) in self.panels:
+            W[first : first + len(there), first:] = there
+            W[first:, first : first + len(back)] = back.T
+        return W, W.T
 
 
 def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
@@ -120,14 +128,15 @@ def add_up(parts: list[tuple[int, Array]], n_points: int) -> tuple[int, Array]:
     return first, total
 
 
-def panel_edges(n: int) -> NDArray[np.intp]:
+def panel_edges(n: int, weighted: bool = False) -> NDArray[np.intp]:
     """Edges of the panels of n points in memory."""
-    return triangle_edges(n, PANELS) if n >= CUT_FROM else np.array([0, n])
+    count = min(n // POINTS_OF_A_PANEL, PANELS) if weighted else PANELS if n >= CUT_FROM else 1
+    return triangle_edges(n, count) if count > 1 else np.array([0, n])
 
 
-def numbers_held(n: int) -> float:
-    """Numbers that the panels of a symmetric matrix of n points in memory hold."""
-    edges = panel_edges(n)
+def numbers_held(n: int, weighted: bool = False) -> float:
+    """Numbers in one array of all panels of n points in memory: little more than half of a matrix if there are many."""
+    edges = panel_edges(n, weighted)
     return float((np.diff(edges) * (n - edges[:-1]).astype(float)).sum())
 
 
