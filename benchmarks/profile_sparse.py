@@ -34,7 +34,9 @@ STAGES = {
     "loop": (solver, "majorize"),
     "held-out rows": (solver, "sample_rows"),
 }
-OPERATIONS = 52  # of a pair of a node and a pivot in three dimensions, both ways, beside a root and a division
+OPERATIONS = (
+    52  # of a pair of a node and a pivot in three dimensions, both ways, beside a root and a division
+)
 
 
 def staged(task: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
@@ -87,7 +89,9 @@ def one_pass(graph: Any, m: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--nodes", type=int, default=100_000)
     given = parser.parse_args()
@@ -95,9 +99,13 @@ def main() -> None:
     found = []
     for name, graph in graphs.items():
         options: dict[str, Any] = {"method": "sparse", "n_jobs": 1, "random_state": 0, "verbose": False}
-        staged(lambda graph=graph, options=options: finsler.embed_graph(graph, max_iter=2, **options))  # compiles
+        staged(
+            lambda graph=graph, options=options: finsler.embed_graph(graph, max_iter=2, **options)
+        )  # compiles
         result, spent = staged(lambda graph=graph, options=options: finsler.embed_graph(graph, **options))
-        found.append({"graph": name, "nodes": len(result.coordinates), "seconds": spent, "pass": one_pass(graph, 3)})
+        found.append(
+            {"graph": name, "nodes": len(result.coordinates), "seconds": spent, "pass": one_pass(graph, 3)}
+        )
         print(json.dumps(found[-1], indent=1))
     if given.json is not None:
         given.json.write_text(json.dumps(found, indent=1) + "\n")

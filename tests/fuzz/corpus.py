@@ -102,7 +102,8 @@ def saved_model(changes=None, **arrays) -> bytes:
     }  # fmt: skip
     parts = {"points0": X, "radii0": np.zeros((4, 2)), "decoder0": np.array([0.2, 1.0, 0.5, 2.0])}
     parts |= {
-        "scale": np.array([[1.0, 0.0]]),
+        "lines": np.array([[0.0, 1.0, 0.0, 1.0]]),
+        "reversed_share": np.array([1 / 3]),
         "correction": np.array([1.0, 0, 0, 0, 0]),
         "intercepts": np.zeros(2),
     }
@@ -534,7 +535,8 @@ def _saved() -> dict[str, bytes]:
         "points0": nan,
         "radii0": np.zeros((3, 2)),
         "decoder0": np.array([5.0, 1, 1, 2]),
-        "scale": np.array([1.0, 0.0]),
+        "lines": np.array([1.0, 0.0]),
+        "reversed_share": np.array([1.5]),
         "correction": np.array([np.nan, 0, 0, 0, 0]),
         "intercepts": np.zeros(3),
         "slopes0": np.array([-1.0, 1.0]),

@@ -23,6 +23,7 @@ def fit(data, jobs):
     return FinslerMDS(alpha="auto", max_iter=3, tol=0, n_init=1, n_jobs=jobs, random_state=0).fit(data).embedding_
 
 expected = fit(small, 2)
+fit(D, 2)  # compiled before: LLVM has locks of its own, which a child that is forked while it works cannot renew
 ended = threading.Event()
 
 def work():
