@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_sparse import scale_free
+from limits import limits
 
 import finsler
 from finsler.datasets import make_city
 from finsler.graphs import pivots
 from finsler.graphs.digraph import as_digraph
 from finsler.solvers.sparse import solver
-
-from bench_sparse import scale_free
-from limits import limits
 
 STAGES = {
     "distances of the pivots": (pivots, "pivot_distances"),
