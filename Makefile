@@ -88,6 +88,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 	$(BIN)/python benchmarks/bench_reading.py --json benchmarks/bench_reading.json
 	$(BIN)/python benchmarks/bench_sparse.py --json benchmarks/bench_sparse.json
+	$(BIN)/python benchmarks/profile_sparse.py --json benchmarks/profile_sparse.json
 	$(BIN)/python benchmarks/bench_lattices.py --json benchmarks/bench_lattices.json
 	$(BIN)/python benchmarks/bench_swirl.py --json benchmarks/bench_swirl.json
 	$(BIN)/python benchmarks/bench_ordinal.py --json benchmarks/bench_ordinal.json

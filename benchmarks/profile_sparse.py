@@ -2,9 +2,9 @@
 
     python benchmarks/profile_sparse.py [--json PATH] [--nodes N]
 
-A city of one-way streets and a scale-free graph, one thread, processor time: distances from and to the pivots, the start from coarse to
-fine, the loop, and scoring on held-out rows. Then one pass by itself: time of a pair of a node and a pivot (both ways), beside
-what reading its distances and doing its arithmetic would take at least.
+A city of one-way streets and a scale-free graph, one thread, processor time: distances from and to the pivots, the start
+from coarse to fine, the loop, and scoring on held-out rows. Then one pass by itself: time of a pair of a node and a pivot
+(both ways), beside what reading its distances and doing its arithmetic would take at least.
 """
 
 from __future__ import annotations

@@ -167,11 +167,29 @@ def layouts() -> str:
     return markdown(["graph", "pairs", "finsler", "s_gd2", "pymde"], rows)
 
 
+def sparse() -> str:
+    """Where the time of a sparse map goes."""
+    found = read("benchmarks/profile_sparse.json")
+    stages = [stage for stage in found[0]["seconds"] if any(run["seconds"][stage] > 0.005 for run in found)]
+    rows = []
+    for run in found:
+        seconds = [run["seconds"][stage] for stage in stages]
+        shares = [f"{100 * value / sum(seconds):.0f} %" for value in seconds]
+        rows.append([f"{run['graph']}, {run['nodes']:,} nodes", f"{sum(seconds):.1f} s", *shares])
+    passes = [run["pass"] for run in found]
+    words = " and ".join(f"{run['ns_per_pair']:.1f}" for run in passes)
+    shares = " and ".join(f"{100 * run['share_of_arithmetic']:.0f} %" for run in passes)
+    return (
+        f"{markdown(['graph', 'in all', *stages], rows)}\n\nA pair of a node and a pivot takes {words} ns, both ways, "
+        f"{shares} of what the arithmetic in single precision allows."
+    )
+
+
 def _cell(seconds: float | None, stress: float | None) -> str:
     return "" if seconds is None else f"{stress:.4f} in {seconds:.2f} s"
 
 
-SECTIONS = (solver, equal, passes, memory, old, comparison, ordinal, paths, layouts)
+SECTIONS = (solver, equal, passes, memory, old, comparison, ordinal, paths, layouts, sparse)
 
 
 def renewed(text: str) -> str:

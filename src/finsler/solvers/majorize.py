@@ -12,6 +12,7 @@ from threading import Event, Lock
 from typing import Any
 
 import numpy as np
+from numpy import einsum  # and not BLAS, whose threads would spin on the cores of the passes
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
@@ -100,10 +101,10 @@ class Acceleration:
         # A touch of ridge: differences of steps become nearly parallel close to the solution.
         gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
         try:
-            mix = np.linalg.solve(gram, self._dF[held] @ now.step.T.ravel())
+            mix = np.linalg.solve(gram, einsum("kn,n->k", self._dF[held], now.step.T.ravel()))
         except np.linalg.LinAlgError:
             return relaxed, "relaxed"
-        return relaxed - (mix @ self._dY[held]).reshape(X.T.shape).T, "mixed"
+        return relaxed - einsum("k,kn->n", mix, self._dY[held]).reshape(X.T.shape).T, "mixed"
 
     def _remember(self, dX: Array, dF: Array) -> None:
         """Add a pair of differences, and its products with the others."""
@@ -112,7 +113,7 @@ class Acceleration:
             self._gram = np.zeros((self.memory, self.memory))
         row = self._count % self.memory
         self._dY[row], self._dF[row] = (dX + RELAX * dF).T.ravel(), dF.T.ravel()
-        self._gram[row] = self._gram[:, row] = self._dF @ self._dF[row]
+        self._gram[row] = self._gram[:, row] = einsum("kn,n->k", self._dF, self._dF[row])
         self._count += 1
 
     def accepted(self, kind: str) -> None:

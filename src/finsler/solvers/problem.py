@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy import einsum  # and not BLAS, whose threads, once awake, would spin on the cores of the passes
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -138,7 +139,7 @@ def single_rounding(rows: Array, total: float) -> float:
     """
     stress = float(rows.sum())
     shares = rows / stress if stress > 0 else rows
-    counting = float(shares @ shares)  # 1/n if all rows count
+    counting = float(einsum("n,n->", shares, shares))  # 1/n if all rows count
     epsilon, cross = float(np.finfo(np.float32).eps), float(np.sqrt(stress) * np.sqrt(total))
     return epsilon * (SINGLE_ROUNDING * counting * (stress + cross) + epsilon * total)
 
@@ -182,16 +183,18 @@ class UniformProblem(Problem):
         if self.fixed_drift is not None:
             omega = self.fixed_drift
         else:
-            omega = best_drift(centered @ centered.T, centered @ self.parts.h)
+            omega = best_drift(
+                einsum("in,jn->ij", centered, centered), einsum("in,n->i", centered, self.parts.h)
+            )
         found = self._single_pass(centered) if single else self.panels.sum(passes.uniform_pass, axes_first(X))
-        skew = self.parts.h - omega @ centered
-        stress = 2 * (found[-1].sum() + self.parts.skew_residual + n * (skew @ skew))
+        skew = self.parts.h - einsum("i,in->n", omega, centered)
+        stress = 2 * (found[-1].sum() + self.parts.skew_residual + n * einsum("n,n->", skew, skew))
         upwards = omega[:, None]
         force = found[:m] + (n * upwards) * skew
         # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
-        step = (force - upwards * (omega @ force / (1 + omega @ omega))) / n
+        step = (force - upwards * (einsum("i,in->n", omega, force) / (1 + omega @ omega))) / n
         rounding = single_rounding(found[-1], self.parts.total) if single else 0.0
-        return Evaluation(float(stress), step.T, 2 * float(np.vdot(step, force)), omega, rounding)
+        return Evaluation(float(stress), step.T, 2 * float(einsum("in,in->", step, force)), omega, rounding)
 
     def _single_pass(self, centered: Array) -> Array:
         """Force and stress of the symmetric part from a pass in single precision."""
