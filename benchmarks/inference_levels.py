@@ -192,7 +192,7 @@ def choice(n: int, rng: np.random.Generator) -> Outcome:
 # Name: what one data set does, the sizes, how many data sets of each, what is shown, and the bar.
 CASES: dict[str, tuple[Callable[[int, np.random.Generator], Outcome], tuple[int, ...], int, str, tuple[float, float]]] = {
     "heights": (heights, (8, 20, 50), 1000, "`asymmetry_test`: noise only, heavy tails; N", (0.03, 0.07)),
-    "circles": (circles, (8, 20, 50), 500, "`asymmetry_test`: heights and noise, no circles; N", (0.01, 0.07)),
+    "circles": (circles, (8, 20, 50), 1000, "`asymmetry_test`: heights and noise, no circles; N", (0.01, 0.07)),
     "counts": (counts, (6, 12), 1000, "`asymmetry_test(counts=)`: Poisson counts of about 3 to 10; N", (0.03, 0.07)),
     "replicates": (replicates, (8, 20), 1000, "`asymmetry_test(replicates=)`: 10 points; K", (0.03, 0.07)),
     "maps": (maps, (8, 20, 50), 1000, "`compare_maps`: unrelated maps; N", (0.03, 0.07)),
