@@ -7,6 +7,7 @@ way whatever their number, so results do not depend on it.
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import re
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from numbers import Integral
 from pathlib import Path, PurePosixPath
-from threading import Lock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -39,22 +40,60 @@ BUFFERS = (
 )  # bytes of address space that BLAS, of numpy and of SciPy, takes when it is first used; twice what was seen
 LEAST = 2**30  # bytes of address space in which numpy, SciPy and numba can be loaded and used
 NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
+FORKS_WAIT = 30.0  # seconds at most, for BLAS and the compiler to be done
 MOST_THREADS = 1024  # that are ever of use, whatever is asked for
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = Lock()
-_blas_lock = Lock()
+_blas_lock = RLock()  # held while BLAS works
 _buffers_taken = False
+
+
+# Locks that a fork waits for, in this order: what they guard has locks of its own, which nobody could renew in the child.
+locks_before_forks: list[Callable[[], Any]] = [lambda: _blas_lock]
+_taken: list[Any] = []
+
+
+def _take_locks() -> None:
+    until = time.monotonic() + FORKS_WAIT
+    for lock in locks_before_forks:
+        now = lock()
+        if now.acquire(timeout=max(0.0, until - time.monotonic())):
+            _taken.append(now)
+
+
+def _give_locks_back() -> None:
+    while _taken:
+        _taken.pop().release()
 
 
 def _forget_threads() -> None:
     """Renew pool and locks in a forked child: the threads that use or hold them exist in the parent only."""
     global _pool, _pool_lock, _blas_lock
-    _pool, _pool_lock, _blas_lock = None, Lock(), Lock()
+    _pool, _pool_lock, _blas_lock = None, Lock(), RLock()
+    _taken.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(before=_take_locks, after_in_parent=_give_locks_back, after_in_child=_forget_threads)
+
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property
+else:
+
+    class cached_property(functools.cached_property):
+        """As in Python 3.12, without a lock.
+
+        That of 3.11 is one for all objects of a class: fits in two threads wait for each other, and a child that is
+        forked while one of them computes the property of its own object waits forever.
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 @cache
@@ -137,6 +176,13 @@ def _give_up(pool: ThreadPoolExecutor) -> None:
     with _pool_lock:
         _pool = None if _pool is pool else _pool
     pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def whole_blas() -> Iterator[None]:
+    """BLAS with all its threads: no fork meanwhile."""
+    with _blas_lock:
+        yield
 
 
 @contextmanager

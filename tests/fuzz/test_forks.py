@@ -61,6 +61,7 @@ from finsler import FinslerMDS, _runtime
 import finsler.kernels
 
 warnings.simplefilter("ignore")
+_runtime.FORKS_WAIT = 0.1  # the locks are not given back
 held, ended = threading.Event(), threading.Event()
 
 def hold():

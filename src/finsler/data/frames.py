@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import cached_property
 from finsler.errors import InputError, MissingExtraError
 
 # What to do with a table that is not square.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import check_words
+from finsler._runtime import cached_property
 from finsler.data.frames import long_columns, rows_of
 from finsler.errors import InputError, InputTypeError, UnknownLabelError
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from finsler._arguments import check_arguments
+from finsler._runtime import cached_property
 from finsler.data.frames import made_frame
 from finsler.data.labels import LabelIndex
 from finsler.errors import InputError, check_count

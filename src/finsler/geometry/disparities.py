@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -30,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression, nnls
 
+from finsler._runtime import cached_property
 from finsler.geometry.scaling import Blocks, DataPairs, Scaling, blocks_of, sum_by
 from finsler.kernels.codes import sort_within
 

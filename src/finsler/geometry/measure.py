@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import check_argument, check_arguments
+from finsler._runtime import cached_property
 from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
 from finsler.geometry.swirl import Screw, arc_cost, canonical_form, drift_at

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import cached_property
 from finsler.errors import InputError, check_choice, check_count
 
 Array = NDArray[np.floating[Any]]

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from finsler._arguments import check_arguments
-from finsler._runtime import require_memory
+from finsler._runtime import cached_property, require_memory
 from finsler.data.frames import is_data_array, narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.data.provenance import Provenance, count

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from finsler._runtime import require_memory
+from finsler._runtime import cached_property, require_memory
 from finsler.data.fields import RandersField
 from finsler.data.located import on_sphere
 from finsler.errors import check_choice

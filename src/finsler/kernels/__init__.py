@@ -9,6 +9,8 @@ from llvmlite.binding.ffi import lib as llvm  # type: ignore[import-untyped]
 from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
 
+from finsler._runtime import locks_before_forks
+
 
 def _renew_locks() -> None:
     """Renew the locks of the compiler in a forked child: a thread that held one, compiling, exists in the parent only."""
@@ -20,6 +22,7 @@ def _renew_locks() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
+    locks_before_forks.append(lambda: global_compiler_lock._lock)  # LLVM has more of them
 
 
 def _can_cache() -> bool:

@@ -12,7 +12,6 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from finsler._runtime import Progress
+from finsler._runtime import Progress, cached_property
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.baselines import CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD, maps_of_factors, trivial_logits
 from finsler.learn.blend import FEWEST_ARCS, HeldOut, LinkScore, Odds, corrected, log_odds_line

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import cached_property
 from finsler.graphs.arc_set import Integers, neighbor_pairs
 from finsler.learn.features import choose_ridge, log_ppr_factors, neighbor_average, spring_heights, unit_rows
 from finsler.learn.model import torch

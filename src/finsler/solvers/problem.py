@@ -15,7 +15,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy import einsum  # and not BLAS, whose threads, once awake, would spin 
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from finsler._runtime import map_blocks, require_memory, single_blas_thread
+from finsler._runtime import cached_property, map_blocks, require_memory, single_blas_thread
 from finsler.geometry.stress import axes_first, triangle_edges
 from finsler.kernels.tiles import symmetrize
 from finsler.solvers.backends import passes

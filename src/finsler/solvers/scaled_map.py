@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import check_argument
+from finsler._runtime import cached_property
 from finsler.errors import InputError
 from finsler.geometry.measure import Measured
 from finsler.geometry.swirl import skew_shown

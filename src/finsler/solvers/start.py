@@ -9,7 +9,6 @@ classical scaling of what the heights leave, ``G = -1/2 J (S^2 - (z_i - z_j)^2) 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +18,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from finsler._runtime import map_blocks, require_memory, single_blas_thread
+from finsler._runtime import cached_property, map_blocks, require_memory, single_blas_thread, whole_blas
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.heights import gradient_heights
@@ -211,9 +210,10 @@ class DoublyCentered:
         G = self._formed.copy() if minus is None else self._formed - np.outer(minus, minus)
         unit = 2.0 ** np.frexp(np.abs(G).max(initial=0.0))[1]
         G /= unit
-        values, vectors = eigh(G, subset_by_index=(self.n - k, self.n - 1))
-        if len(values) < k:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points
-            values, vectors = eigh(G)
+        with whole_blas():
+            values, vectors = eigh(G, subset_by_index=(self.n - k, self.n - 1))
+            if len(values) < k:  # LAPACK's subset drivers lose equal eigenvalues, as of equidistant points
+                values, vectors = eigh(G)
         return values * unit, vectors
 
     def _squares_times(self, VT: Array) -> Array:

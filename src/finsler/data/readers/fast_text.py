@@ -10,13 +10,14 @@ import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from finsler._runtime import cached_property
 
 Array = NDArray[Any]
 

@@ -13,7 +13,6 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._read import read_bytes
+from finsler._runtime import cached_property
 from finsler.data.readers import fast_text
 from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.errors import InputError

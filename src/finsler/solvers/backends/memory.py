@@ -8,14 +8,13 @@ solver sees none of this.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import map_blocks, require_memory
+from finsler._runtime import cached_property, map_blocks, require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._runtime import cached_property
 from finsler.data.matrix import Dissimilarities, raise_if_unconnected
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError
