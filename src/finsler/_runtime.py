@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ BUFFERS = (
 )  # bytes of address space that BLAS, of numpy and of SciPy, takes when it is first used; twice what was seen
 LEAST = 2**30  # bytes of address space in which numpy, SciPy and numba can be loaded and used
 NEGLIGIBLE = 2**24  # bytes: finding out how much memory is free takes longer than small maps do
+AWAKE = 2e-4  # seconds at most that a thread looks again and again whether the others are done
 FORKS_WAIT = 30.0  # seconds at most, for BLAS and the compiler to be done
 MOST_THREADS = 1024  # that are ever of use, whatever is asked for
 
@@ -140,14 +142,13 @@ def map_blocks(
         pool = _pool
     missing = object()
     results: list[Any] = [missing] * len(blocks)
-    pending = iter(blocks)
-    take = Lock()
+    pending = deque(blocks)
 
     def work() -> None:
         while True:
-            with take:
-                block = next(pending, None)
-            if block is None:
+            try:
+                block = pending.popleft()
+            except IndexError:  # all are done, or in other hands
                 return
             results[block[0]] = task(*block)
 
@@ -160,15 +161,25 @@ def map_blocks(
     try:
         work()
     finally:
-        with take:
-            pending = iter(())
-        wait(helpers)
+        pending.clear()
+        helpers = [
+            helper for helper in helpers if not helper.cancel()
+        ]  # who did not come yet is not waited for
+        _wait(helpers)
         if pool is not _pool:  # what it took before it was given up
             pool.shutdown(wait=True)
     for helper in helpers:
-        if not helper.cancelled():
-            helper.result()
+        helper.result()
     return [task(*b) if found is missing else found for b, found in zip(blocks, results, strict=True)]
+
+
+def _wait(helpers: list[Future[None]]) -> None:
+    """Wait for the ends of last blocks. At first awake: to be woken takes longer than these mostly do."""
+    until = time.perf_counter() + AWAKE
+    while not all(helper.done() for helper in helpers):
+        if time.perf_counter() > until:
+            wait(helpers)
+        time.sleep(0)  # lets them have the interpreter
 
 
 def _give_up(pool: ThreadPoolExecutor) -> None:

@@ -24,6 +24,7 @@ from finsler.geometry.swirl import drift_at, swirl_matrix
 from finsler.kernels.swirl import stress_of_points as swirl_stress_of_points
 from finsler.kernels.tiles import stress_of_points
 
+PAIRS_OF_A_ROW = 64  # to begin a row takes about as long as so many pairs
 BLOCKS = 16  # of rows; fixed, so that sums are added in the same order whatever the number of threads
 
 
@@ -56,11 +57,12 @@ def axes_first(X: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def triangle_edges(n: int, blocks: int, rows: int | None = None) -> NDArray[np.intp]:
-    """Edges of blocks with about as many pairs in each, of the first ``rows`` rows of an upper triangle of n."""
+    """Edges of blocks that take about as long, of the first ``rows`` rows of an upper triangle of n."""
     rows = n if rows is None else rows
     blocks = max(1, min(blocks, rows // 32))
-    pairs = rows * (n - rows / 2) * np.arange(blocks + 1) / blocks
-    edges = np.round(n - np.sqrt(np.maximum(n * n - 2 * pairs, 0))).astype(np.intp)
+    width = n + PAIRS_OF_A_ROW
+    cost = rows * (width - rows / 2) * np.arange(blocks + 1) / blocks
+    edges = np.round(width - np.sqrt(np.maximum(width * width - 2 * cost, 0))).astype(np.intp)
     edges.flags.writeable = False  # they are kept
     return edges
 

@@ -12,10 +12,10 @@ from threading import Event, Lock
 from typing import Any
 
 import numpy as np
-from numpy import einsum  # and not BLAS, whose threads would spin on the cores of the passes
 from numpy.typing import NDArray
 
 from finsler._runtime import Progress
+from finsler.kernels.steps import combine, products, remember
 from finsler.solvers.options import SolverOptions
 from finsler.solvers.problem import Evaluation, Problem
 from finsler.solvers.solution import Iteration
@@ -81,39 +81,45 @@ class Acceleration:
 
     def propose(self, X: Array, now: Evaluation) -> tuple[Array, str]:
         """Next point, and its kind: ``"mixed"`` and ``"carried"`` may go uphill, ``"relaxed"`` cannot."""
-        move: Array | None = None
-        if self._last is not None and self._last[0] is not X:
-            move = X - self._last[0]
-            self._remember(move, now.step - self._last[1])
-        self._last = X, now.step
+        before, self._last = self._last, (X, now.step)
+        if before is not None and before[0] is X:
+            before = None
+        if before is not None:
+            self._remember(X, now.step, *before)
         calm = self._last_stress - now.stress <= CALM * now.stress
         self._last_stress = now.stress
         self._rest -= 1
-        relaxed = X + RELAX * now.step
         if self._count == 0 or not calm or self._rest >= 0:
-            if move is None or self._carried < 0:
+            relaxed = X + RELAX * now.step
+            if before is None or self._carried < 0:
                 self._carried = 0
                 return relaxed, "relaxed"
             self._carried += 1
-            return relaxed + min(MOMENTUM, (self._carried - 1) / (self._carried + 2)) * move, "carried"
-        held = slice(min(self._count, self.memory))
-        gram = self._gram[held, held].copy()
+            share = min(MOMENTUM, (self._carried - 1) / (self._carried + 2))
+            return relaxed + share * (X - before[0]), "carried"
+        held = min(self._count, self.memory)
+        gram, along = self._gram[:held, :held].copy(), np.empty(held)
+        step = _flat(now.step)
+        products(self._dF, step, along)
         # A touch of ridge: differences of steps become nearly parallel close to the solution.
-        gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
+        gram.flat[:: held + 1] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
         try:
-            mix = np.linalg.solve(gram, einsum("kn,n->k", self._dF[held], now.step.T.ravel()))
+            mix = np.linalg.solve(gram, along)
         except np.linalg.LinAlgError:
-            return relaxed, "relaxed"
-        return relaxed - einsum("k,kn->n", mix, self._dY[held]).reshape(X.T.shape).T, "mixed"
+            return X + RELAX * now.step, "relaxed"
+        mixed = np.empty(X.size)
+        combine(_flat(X), step, RELAX, self._dY, mix, mixed)
+        return mixed.reshape(X.T.shape).T, "mixed"
 
-    def _remember(self, dX: Array, dF: Array) -> None:
+    def _remember(self, X: Array, step: Array, last_X: Array, last_step: Array) -> None:
         """Add a pair of differences, and its products with the others."""
-        if self._dF.shape[1] != dX.size:
-            self._dY, self._dF = np.zeros((2, self.memory, dX.size))
+        if self._dF.shape[1] != X.size:
+            self._dY, self._dF = np.zeros((2, self.memory, X.size))
             self._gram = np.zeros((self.memory, self.memory))
         row = self._count % self.memory
-        self._dY[row], self._dF[row] = (dX + RELAX * dF).T.ravel(), dF.T.ravel()
-        self._gram[row] = self._gram[:, row] = einsum("kn,n->k", self._dF, self._dF[row])
+        remember(_flat(X), _flat(last_X), _flat(step), _flat(last_step), RELAX, self._dY[row], self._dF[row])
+        products(self._dF, self._dF[row], self._gram[row])
+        self._gram[:, row] = self._gram[row]
         self._count += 1
 
     def accepted(self, kind: str) -> None:
@@ -129,6 +135,11 @@ class Acceleration:
         self._count = 0
         self._rest = self._next_rest
         self._next_rest *= 2
+
+
+def _flat(X: Array) -> Array:
+    """One axis after the other, which in the loop is how they lie in memory."""
+    return X.T.ravel()
 
 
 @dataclass(frozen=True)

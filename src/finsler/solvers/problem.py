@@ -24,6 +24,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from finsler._runtime import cached_property, map_blocks, require_memory, single_blas_thread
 from finsler.geometry.stress import axes_first, triangle_edges
+from finsler.kernels.steps import uniform_step
 from finsler.kernels.tiles import symmetrize
 from finsler.solvers.backends import passes
 from finsler.solvers.backends.passes import MemoryPanels, Panels
@@ -41,7 +42,7 @@ ROWS = 64  # of a matrix that are handled at a time
 # Passes in single precision: from this many points on, below which vectors of their length cost as much as the pairs.
 SINGLE_FROM = 256
 # Rounding of a stress in single precision in epsilons of float32, several times what is measured: see `single_rounding`.
-SINGLE_ROUNDING = 64.0
+SINGLE_ROUNDING, SINGLE_EPSILON = 64.0, float(np.finfo(np.float32).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,18 +130,18 @@ def split(
     return into, Parts(h - h.mean(), residual, float(total))
 
 
-def single_rounding(rows: Array, total: float) -> float:
-    """What rounding in single precision may change of a stress that is the sum of ``rows``.
+def single_rounding(rows: Array, stress: float, total: float) -> float:
+    """What rounding in single precision may change of a ``stress`` that is the sum of ``rows``, in some unit.
 
     A residual r is wrong by about epsilon times its distance. The errors of the pairs are as good as independent, so that of
     ``2 r`` times an error each there remains ``epsilon sqrt(stress total)`` over the root of the number of pairs that count,
     n if all do; and so of float32 sums, in units of the stress. Squares of errors add ``epsilon^2 total``.
     """
-    stress = float(rows.sum())
-    shares = rows / stress if stress > 0 else rows
-    counting = float(einsum("n,n->", shares, shares))  # 1/n if all rows count
-    epsilon, cross = float(np.finfo(np.float32).eps), float(np.sqrt(stress) * np.sqrt(total))
-    return epsilon * (SINGLE_ROUNDING * counting * (stress + cross) + epsilon * total)
+    whole = float(rows.sum())
+    # The sum of squares of their shares: 1/n if all rows count.
+    counting = float(einsum("n,n->", rows, rows)) / whole / whole if whole > 0 else 0.0
+    cross = float(np.sqrt(stress) * np.sqrt(total))
+    return SINGLE_EPSILON * (SINGLE_ROUNDING * counting * (stress + cross) + SINGLE_EPSILON * total)
 
 
 class UniformProblem(Problem):
@@ -176,8 +177,7 @@ class UniformProblem(Problem):
 
     def _evaluate(self, X: Array, omega: Array, single: bool) -> Evaluation:
         n, m = X.shape
-        # Contiguous where X is in Fortran order, as in the loop: vector operations run along the points.
-        axes = X.T
+        axes = np.ascontiguousarray(X.T)  # which it is in the loop: vector operations run along the points
         centered = axes - axes.mean(axis=1, keepdims=True)
         if self.fixed_drift is not None:
             omega = self.fixed_drift
@@ -185,24 +185,21 @@ class UniformProblem(Problem):
             omega = best_drift(
                 einsum("in,jn->ij", centered, centered), einsum("in,n->i", centered, self.parts.h)
             )
+        unit = self.parts.unit if single else 1.0
         found = self._single_pass(centered) if single else self.panels.sum(passes.uniform_pass, axes_first(X))
-        skew = self.parts.h - einsum("i,in->n", omega, centered)
-        stress = 2 * (found[-1].sum() + self.parts.skew_residual + n * einsum("n,n->", skew, skew))
-        upwards = omega[:, None]
-        force = found[:m] + (n * upwards) * skew
-        # (I + omega omega')^-1 = I - omega omega' / (1 + alpha^2)
-        step = (force - upwards * (einsum("i,in->n", omega, force) / (1 + omega @ omega))) / n
-        rounding = single_rounding(found[-1], self.parts.total) if single else 0.0
-        return Evaluation(float(stress), step.T, 2 * float(einsum("in,in->", step, force)), omega, rounding)
+        rows, step = found[-1], np.empty((m, n))
+        square, promised = uniform_step(found, unit, centered, self.parts.h, omega, step)
+        misfit = unit * unit * float(rows.sum())
+        rounding = single_rounding(rows, misfit, self.parts.total) if single else 0.0
+        stress = 2 * (misfit + self.parts.skew_residual + n * square)
+        return Evaluation(stress, step.T, 2 * promised, omega, rounding)
 
     def _single_pass(self, centered: Array) -> Array:
-        """Force and stress of the symmetric part from a pass in single precision."""
-        unit = self.parts.unit
-        panels, scale = (self.panels, 1 / unit) if self.rounded is None else (self.rounded(), None)
-        found = panels.sum(passes.single_pass, axes_first(centered.T / unit), None if scale == 1 else scale)
-        found[:-1] *= unit
-        found[-1] *= unit * unit
-        return found
+        """Force and stress of the symmetric part from a pass in single precision, in the unit of the parts."""
+        panels, scale = (self.panels, 1 / self.parts.unit) if self.rounded is None else (self.rounded(), 1.0)
+        local = np.zeros((3, self.n_points), dtype=np.float32)
+        np.multiply(centered, 1 / self.parts.unit, out=local[: len(centered)], casting="same_kind")
+        return panels.sum(passes.single_pass, local, None if scale == 1 else scale)
 
 
 class WeightedProblem(Problem):
