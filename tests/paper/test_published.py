@@ -93,16 +93,36 @@ def test_test_pairs_are_not_seen(name):
     np.testing.assert_array_equal(found[0], found[1])
 
 
+WITHOUT_FEATURES = [name for name in CLEAN if "features" not in name]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 # Not "nerd_raw": it ranks pairs with an untrained vector first, and here many nodes have no arc in. Its row shows just this.
-@pytest.mark.parametrize("name", [name for name in CLEAN if "features" not in name and name != "nerd_raw"])
+@pytest.mark.parametrize("name", [name for name in WITHOUT_FEATURES if name != "nerd_raw"])
 def test_a_strict_order_is_learned(name):
-    rng = np.random.default_rng(0)  # early nodes are cited more often, so that degrees tell, too
+    """Early nodes are cited more often: an order that degrees tell, too, beyond which additive methods know nothing.
+
+    HOPE and STRAP count ways, of which there are few either way for a node at the end; the mass of gravity is learned late.
+    """
+    rng = np.random.default_rng(0)
     arcs = np.array([(i, j) for i in range(160) for j in range(i // 3) if rng.random() < 0.3])
     split = split_links(arcs)
     found = METHODS[name](Sight.of(split), seed=0, **quick(name)).scores(split.test)
-    assert found["direction"] > 75, found
+    assert found["direction"] > {"hope": 70, "strap": 75, "gravity": 75}.get(name, 95), found
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "least"), [("strap", 90), ("digae_identity", 90), ("bilinear", 85), ("iqe", 70)]
+)
+def test_an_order_that_degrees_do_not_tell_is_learned(name, least):
+    split = split_links(ordered(160))
+    found = METHODS[name](Sight.of(split), seed=0, **quick(name)).scores(split.test)
+    assert found["direction"] > least, found
+    degrees = METHODS["degree_regression"](Sight.of(split), seed=0).scores(split.test)
+    assert degrees["direction"] < 60, degrees
 
 
 def turned_at_random(arcs, seed):
@@ -126,7 +146,9 @@ def test_directions_of_grqc_that_a_coin_decided_cannot_be_told(name):
     assert np.mean(found) == pytest.approx(50, abs=2), found
 
 
-@pytest.mark.parametrize("name", ["degree_regression", "hope", "strap"])
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WITHOUT_FEATURES)
 def test_directions_that_a_coin_decided_cannot_be_told(name):
     """4,000 pairs of a generated graph, of which 600 are asked in each of four orientations: a standard error of 1.2."""
     rng = np.random.default_rng(0)
