@@ -54,6 +54,18 @@ def uniform_three(S, scale, XT, start, stop, force, stress):
 
 
 @njit(**OPTIONS)
+def add_blocks(force, out):
+    """Fill the first rows of ``out`` (float64) with the sums of the forces of all blocks, one after the other."""
+    for axis in range(force.shape[1]):
+        to = out[axis]
+        to[:] = 0.0
+        for b in range(len(force)):
+            row = force[b, axis]
+            for j in range(len(row)):
+                to[j] += row[j]
+
+
+@njit(**OPTIONS)
 def _scaled(s, scale):
     return np.float32(s) if scale is None else np.float32(s * scale)
 

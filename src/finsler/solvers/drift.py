@@ -117,7 +117,8 @@ def axis_signs(X: Array) -> Array:
     size = np.abs(X)
     largest = size.max(axis=0, initial=0.0)
     unit = X / np.where(largest > 0, largest, 1.0)
-    cubes, all_cubes = (unit**3).sum(axis=0), (np.abs(unit) ** 3).sum(axis=0)
+    third = unit * unit * unit
+    cubes, all_cubes = third.sum(axis=0), np.abs(third).sum(axis=0)
     first = np.argmax(size >= (1 - NEAR_TIE) * largest, axis=0)
     deciding = np.where(np.abs(cubes) > NEAR_TIE * all_cubes, cubes, X[first, np.arange(X.shape[1])])
     return np.where(deciding < 0, -1.0, 1.0)

@@ -157,7 +157,8 @@ class MemoryBackend(Backend):
         self._symmetric: MemoryPanels | None = None
         self._parts: Parts | None = None
         if not self.weighted:
-            self._symmetric, self._parts = split(data.matrix, n_jobs)
+            panels = MemoryPanels.empty(n, data.matrix.dtype, n_jobs)
+            self._symmetric, self._parts = split(data.matrix, n_jobs, panels)
         if self._parts is None:
             assert data.weights is not None
             self.total = total_square(data.matrix, data.weights)

@@ -28,10 +28,11 @@ PanelFunction = Callable[
     ..., Any
 ]  # of the first point, the panel, the threads to use, and what the pass is about
 
-SMALL = 700  # points below which a pass is too short to be worth handing to threads
-BLOCKS = (
-    8  # of rows per panel; fixed, so that sums are added in the same order whatever the number of threads
-)
+# Points up to which a pass is too short to be worth handing to threads, in double and in single precision.
+SMALL, SMALL_SINGLE = 700, 1200
+# Blocks of a panel, and rows of a block at least: the same ones, so that sums are added in the same order, whatever the
+# number of threads.
+BLOCKS, ROWS_OF_A_BLOCK = 8, 100
 ALONE = 0  # number of threads of a panel that is one of many: it is a single block
 # From this many points on pairs in memory are cut into so many panels: memory that is never touched costs nothing, and the
 # first touch of what is costs more than a pass.
@@ -142,7 +143,7 @@ def numbers_held(n: int, weighted: bool = False) -> float:
 
 def _block_edges(rows: int, width: int, n_jobs: int | None) -> NDArray[np.intp]:
     """Edges of the blocks of a panel."""
-    return triangle_edges(width, 1 if n_jobs == ALONE else BLOCKS, rows)
+    return triangle_edges(width, 1 if n_jobs == ALONE else min(BLOCKS, rows // ROWS_OF_A_BLOCK), rows)
 
 
 def panel_pass(n_rows: Callable[..., int]) -> Callable[[Callable[..., None]], PanelFunction]:
@@ -190,8 +191,8 @@ def single_pass(first: int, panel: Panel, n_jobs: int | None, XT: Array, scale: 
     def task(b: int, start: int, stop: int) -> None:
         single.uniform_three(panel[0], factor, local, start, stop, force[b], stress)
 
-    map_blocks(task, edges, n_jobs if width > SMALL else 1)
-    force.sum(axis=0, dtype=float, out=out[:-1])
+    map_blocks(task, edges, n_jobs if width > SMALL_SINGLE else 1)
+    single.add_blocks(force, out)
     return out
 
 
@@ -229,7 +230,7 @@ def _in_single(panel: Panel, n_jobs: int | None, VT: Array, add_rows: Callable[.
     edges = _in_fours(_block_edges(rows, width, n_jobs))
     out = np.zeros((len(edges) - 1, len(VT), width), dtype=np.float32)
     map_blocks(
-        lambda b, start, stop: add_rows(local, start, stop, out[b]), edges, n_jobs if width > SMALL else 1
+        lambda b, start, stop: add_rows(local, start, stop, out[b]), edges, n_jobs if width > SMALL_SINGLE else 1
     )  # fmt: skip
     return np.asarray(unit * out.sum(axis=0, dtype=float))
 
