@@ -65,8 +65,10 @@ def _take_locks() -> None:
 
 
 def _give_locks_back() -> None:
-    while _taken:
-        _taken.pop().release()
+    mine = _taken.copy()
+    _taken.clear()  # before another thread that forks can take one
+    for lock in reversed(mine):
+        lock.release()
 
 
 def _forget_threads() -> None:
@@ -162,9 +164,8 @@ def map_blocks(
         work()
     finally:
         pending.clear()
-        helpers = [
-            helper for helper in helpers if not helper.cancel()
-        ]  # who did not come yet is not waited for
+        # Who did not come yet is not waited for.
+        helpers = [helper for helper in helpers if not helper.cancel()]
         _wait(helpers)
         if pool is not _pool:  # what it took before it was given up
             pool.shutdown(wait=True)

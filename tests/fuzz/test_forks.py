@@ -90,3 +90,29 @@ def test_every_lock_is_renewed_in_a_child():
     """Threads that held a lock when the process forked are not there to release it: ours, and that of the compiler."""
     done = python(HELD)
     assert done.returncode == 0, (done.stdout, done.stderr[-2000:])
+
+
+AT_ONCE = """
+import os, threading, warnings
+import finsler.kernels
+
+warnings.simplefilter("ignore")
+
+def fork():
+    for _ in range(50):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+threads = [threading.Thread(target=fork) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
+def test_threads_may_fork_at_once():
+    """Each gives back the locks that it took itself."""
+    done = python(AT_ONCE)
+    assert (done.returncode, done.stderr) == (0, "")
