@@ -65,6 +65,7 @@ FUZZ ?= 500
 CASES ?= 20000
 fuzz: $(VENV)/.develop
 	FINSLER_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
+	FINSLER_FUZZ=$(FUZZ) $(BIN)/python -m pytest -m hypothesis --ignore tests/fuzz
 	$(BIN)/python tests/fuzz/campaign.py --cases $(CASES)
 
 lint: $(VENV)/.develop

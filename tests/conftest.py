@@ -7,6 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The gate tries the same examples each time; make fuzz looks for new ones.
+settings.register_profile("finsler", derandomize=not os.environ.get("FINSLER_FUZZ"))
+settings.load_profile("finsler")
 
 # A shell starts background jobs with Ctrl-C ignored, and so would be the processes that the tests of Ctrl-C start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

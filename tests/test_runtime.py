@@ -181,7 +181,8 @@ def _fit(queue):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_fork_while_another_thread_holds_a_lock_does_not_hang_the_child():
+def test_a_fork_while_another_thread_holds_a_lock_does_not_hang_the_child(monkeypatch):
+    monkeypatch.setattr(runtime, "FORKS_WAIT", 0.1)
     held, release = threading.Event(), threading.Event()
 
     def hold():

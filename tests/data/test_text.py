@@ -43,6 +43,11 @@ def text(content, **options):
         ("x;y,1\nz;w,2\n", ","),  # lists in a cell: what the comma leaves over is no number
         ("  a   b \t 1 \n\n b  c  2\n", " "),
         ("a|b|1\nb|c|2\n", "|"),
+        ("from\tto\tmin\na\tb\t1\na\tb 0\t\n", "\t"),  # blanks cut all lines alike, too
+        ("from\tto\tmin\na\tb ;\t\na\tb\t\na\tb 0\t\n", "\t"),
+        ("from\tto\tmin\na\tb;\t0\na\tb;\t\na\tb;\t\n", "\t"),
+        ("x\ty\t1 2 3 4\nz\tw\t5 6 7 8\n", " "),
+        ("1,5 2,5\n3,5 4,5\n", " "),
     ],
 )
 def test_delimiters(content, delimiter):

@@ -354,10 +354,14 @@ def _sniff(lines: list[str]) -> str:
     # a;b;1,5 is cut by the comma, too, but there it stands for a decimal point.
     if any(_decimal_commas(cut[mark], 3 if mark == " " else 2) for mark in cut if mark != ","):
         cut.pop(",", None)
-    # And so it is if another one cuts all lines alike, the header included, and the comma does not: "p, q";r;1,5.
+    # One that cuts all lines alike, the header included, is right, and others stand in names or numbers: "p, q";r;1,5.
     alike_all = {mark for mark, rows in cut.items() if len({*map(len, rows)}) == 1}
-    if "," not in alike_all and any(len(cut[mark][0]) >= 3 for mark in alike_all - {" "}):
-        cut.pop(",", None)
+    if any(len(cut[mark][0]) >= 3 for mark in alike_all - {" "}):
+        cut = {mark: rows for mark, rows in cut.items() if mark in alike_all}
+    # So do blanks if they cut into no more cells than another one: p<tab>q 1<tab>, without a value.
+    widest = max((len(cut[mark][0]) for mark in alike_all - {" ", ","}), default=0)
+    if " " in alike_all and 3 <= widest >= len(cut[" "][0]):
+        del cut[" "]
     if len(cut) < 2:
         return next(iter(cut), ",")
     return max(cut, key=lambda delimiter: (number_share(cut[delimiter]), alike[delimiter]))
