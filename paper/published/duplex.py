@@ -7,29 +7,99 @@ too: `leak` does the same, to explain published figures, and never counts.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from finsler.learn.model import torch
 
 from published.networks import inputs_of, pair_tensor, seeded, train
 from published.sight import Array, Logit, Logits, Sight
 
+SLOPE = 0.2  # of the leaky attention
 # Points (R, I) of the four classes: reversed, forward, both ways, none.
 CLASSES = ((0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0))
 
 
 class Messages:
-    """Message edges: sender, receiver, weight in the phase; both ways along each arc, and loops."""
+    """Message edges by their receivers: sender, receiver, weight in the phase; both ways along each arc, and loops."""
 
     def __init__(self, arcs: Array, n_nodes: int):
         loops = np.arange(n_nodes)
-        self.n_nodes = n_nodes
-        self.sender = torch.as_tensor(np.concatenate([arcs[:, 0], arcs[:, 1], loops]))
-        self.receiver = torch.as_tensor(np.concatenate([arcs[:, 1], arcs[:, 0], loops]))
-        sign = np.repeat([1.0, -1.0, 1.0], [len(arcs), len(arcs), n_nodes])
-        self.phase = torch.as_tensor(sign.astype(np.float32))
+        sender = np.concatenate([arcs[:, 0], arcs[:, 1], loops])
+        receiver = np.concatenate([arcs[:, 1], arcs[:, 0], loops])
+        sign = np.repeat(np.array([1, -1, 1], dtype=np.float32), [len(arcs), len(arcs), n_nodes])
+        order = np.argsort(receiver, kind="stable")
+        self.sender, self.receiver, self.phase = sender[order], receiver[order], sign[order]
+        self.amplitude = np.ones_like(self.phase)
+        self.starts = np.searchsorted(self.receiver, np.arange(n_nodes + 1))
+
+
+@njit(cache=True, fastmath=True)
+def _attend(h: Any, left: Any, right: Any, starts: Any, sender: Any, weight: Any, share: Any, out: Any) -> None:
+    """Shares of the messages (softmax over those that a node receives) and their weighted sums, into `share` and `out`."""
+    for r in range(len(starts) - 1):
+        top = -np.inf
+        for k in range(starts[r], starts[r + 1]):
+            e = left[sender[k]] + right[r]
+            share[k] = e if e > 0 else SLOPE * e
+            top = max(top, share[k])
+        total = 0.0
+        for k in range(starts[r], starts[r + 1]):
+            share[k] = math.exp(share[k] - top)
+            total += share[k]
+        for k in range(starts[r], starts[r + 1]):
+            share[k] /= total
+            factor, s = share[k] * weight[k], sender[k]
+            for c in range(h.shape[1]):
+                out[r, c] += factor * h[s, c]
+
+
+@njit(cache=True, fastmath=True)
+def _attend_back(
+    h: Any, left: Any, right: Any, starts: Any, sender: Any, weight: Any, share: Any, gradient: Any,
+    by_h: Any, by_left: Any, by_right: Any,
+) -> None:  # fmt: skip
+    """Gradients by the vectors and by both parts of the attention, added to the last three."""
+    by_share = np.empty_like(share)
+    for r in range(len(starts) - 1):
+        mean = 0.0
+        for k in range(starts[r], starts[r + 1]):
+            s, factor, product = sender[k], share[k] * weight[k], np.float32(0.0)
+            for c in range(h.shape[1]):
+                product += gradient[r, c] * h[s, c]
+                by_h[s, c] += factor * gradient[r, c]
+            by_share[k] = weight[k] * product
+            mean += share[k] * by_share[k]
+        for k in range(starts[r], starts[r + 1]):
+            s = sender[k]
+            by_e = share[k] * (by_share[k] - mean) * (1 if left[s] + right[r] > 0 else SLOPE)
+            by_left[s] += by_e
+            by_right[r] += by_e
+
+
+class Attend(torch.autograd.Function):
+    """Softmax of leaky(left of the sender + right of the receiver), then weighted sums: no tensor of messages x width."""
+
+    @staticmethod
+    def forward(ctx: Any, h: Any, left: Any, right: Any, messages: Messages, weight: Array) -> Any:
+        """New vectors of all nodes."""
+        arrays = tuple(x.detach().numpy() for x in (h, left, right))
+        share, out = np.empty(len(messages.sender), dtype=np.float32), np.zeros_like(arrays[0])
+        _attend(*arrays, messages.starts, messages.sender, weight, share, out)
+        ctx.kept = arrays, messages, weight, share
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Gradients by vectors and attention."""
+        arrays, messages, weight, share = ctx.kept
+        found = tuple(np.zeros_like(x) for x in arrays)
+        given = gradients[0].contiguous().numpy()
+        _attend_back(*arrays, messages.starts, messages.sender, weight, share, given, *found)
+        return (*(torch.from_numpy(x) for x in found), None, None)
 
 
 class Attention(torch.nn.Module):
@@ -41,16 +111,10 @@ class Attention(torch.nn.Module):
         self.left, self.right = (torch.nn.Parameter(torch.randn(width) / width**0.5) for _ in range(2))
         self.bias = torch.nn.Parameter(torch.zeros(width))
 
-    def forward(self, x: Any, messages: Messages, weight: Any) -> Any:
-        """New vectors of all nodes; `weight` of each message, or None for 1."""
+    def forward(self, x: Any, messages: Messages, weight: Array) -> Any:
+        """New vectors of all nodes; `weight` of each message."""
         h = self.map(x)
-        s, r = messages.sender, messages.receiver
-        e = torch.nn.functional.leaky_relu((h @ self.left)[s] + (h @ self.right)[r], 0.2)
-        top = torch.full((messages.n_nodes,), -torch.inf).scatter_reduce(0, r, e.detach(), "amax")
-        e = torch.exp(e - top[r])
-        share = e / torch.zeros(messages.n_nodes).index_add(0, r, e)[r]
-        share = share if weight is None else share * weight
-        return torch.zeros(messages.n_nodes, h.shape[1]).index_add(0, r, share[:, None] * h[s]) + self.bias
+        return Attend.apply(h, h @ self.left, h @ self.right, messages, weight) + self.bias
 
 
 class Encoder(torch.nn.Module):
@@ -68,11 +132,11 @@ class Encoder(torch.nn.Module):
         """Amplitudes and phases of all nodes."""
         for k in range(3):
             new_a, new_theta = (
-                self.amplitude[k](a, messages, None),
+                self.amplitude[k](a, messages, messages.amplitude),
                 self.phase[k](theta, messages, messages.phase),
             )
             if k == 1 and self.crossed is not None:
-                new_a = new_a + self.crossed[0](theta, messages, None)
+                new_a = new_a + self.crossed[0](theta, messages, messages.amplitude)
                 new_theta = new_theta + self.crossed[1](a, messages, messages.phase)
             a, theta = new_a, new_theta
             if k < 2:
@@ -142,10 +206,15 @@ def examples(sight: Sight, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def products(a: Any, theta: Any, pairs: Any) -> tuple[Any, Any, Any]:
-    """R = sum a_u a_v cos(theta_u - theta_v), I the same with the sine, C = a_u . a_v."""
-    i, j = pairs[:, 0], pairs[:, 1]
-    size, turn = a[i] * a[j], theta[i] - theta[j]
-    return (size * turn.cos()).sum(1), (size * turn.sin()).sum(1), size.sum(1)
+    """R = sum a_u a_v cos(theta_u - theta_v), I the same with the sine, C = a_u . a_v.
+
+    Sines and cosines are those of nodes, which are fewer than pairs: a exp(i theta) = p + i q has R = p_u p_v + q_u q_v and
+    I = q_u p_v - p_u q_v.
+    """
+    nodes = torch.stack([a * theta.cos(), a * theta.sin(), a], 1)
+    first, second = nodes[pairs[:, 0]], nodes[pairs[:, 1]]
+    (p, q, size), (p2, q2, size2) = first.unbind(1), second.unbind(1)
+    return (p * p2 + q * q2).sum(1), (q * p2 - p * q2).sum(1), (size * size2).sum(1)
 
 
 def logit_of(a: Array, theta: Array, pairs: Array) -> Array:

@@ -32,10 +32,8 @@ def inputs_of(sight: Sight, inputs: Inputs) -> Any:
 def as_tensor(matrix: Any) -> Any:
     """Sparse matrix as a CSR tensor."""
     M = sparse.csr_array(matrix).astype(np.float32)
-    return torch.sparse_csr_tensor(
-        torch.as_tensor(M.indptr.astype(np.int64)), torch.as_tensor(M.indices.astype(np.int64)), torch.as_tensor(M.data),
-        size=M.shape,
-    )  # fmt: skip
+    rows, columns = (torch.as_tensor(index.astype(np.int32)) for index in (M.indptr, M.indices))
+    return torch.sparse_csr_tensor(rows, columns, torch.as_tensor(M.data), size=M.shape)
 
 
 class Propagate(torch.autograd.Function):

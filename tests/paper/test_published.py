@@ -305,6 +305,53 @@ def test_duplex_attention_signs_and_products_against_loops():
     assert (np.sign(forward - backward) == np.sign(imaginary.numpy())).all()
 
 
+def test_duplex_attention_has_the_gradients_of_finite_differences():
+    rng = np.random.default_rng(0)
+    messages = duplex.Messages(np.array([(0, 1), (1, 0), (2, 1), (3, 2), (0, 3)]), 4)
+    arrays = [rng.normal(size=shape).astype(np.float32) for shape in ((4, 5), (4,), (4,))]
+    given = rng.normal(size=(4, 5)).astype(np.float32)
+
+    def total(values):
+        tensors = [torch.tensor(v, requires_grad=True) for v in values]
+        out = (duplex.Attend.apply(*tensors, messages, messages.phase) * torch.tensor(given)).sum()
+        return out, tensors
+
+    out, tensors = total(arrays)
+    out.backward()
+    for k, tensor in enumerate(tensors):
+        for at in np.ndindex(arrays[k].shape):
+            ends = []
+            for step in (1e-2, -1e-2):
+                moved = [v.copy() for v in arrays]
+                moved[k][at] += step
+                ends.append(total(moved)[0].item())
+            assert tensor.grad[at] == pytest.approx((ends[0] - ends[1]) / 2e-2, abs=5e-3)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["magnet", "digcn"])
+def test_sparse_products_are_the_messages_of_the_package(name):
+    package = pytest.importorskip("torch_geometric_signed_directed.nn.directed")
+    sight = Sight.of(split_links(ordered(40)))
+    X, arcs = torch.as_tensor(sight.log_degrees), torch.as_tensor(np.ascontiguousarray(sight.arcs.T))
+    pairs = torch.randint(0, 40, (50, 2), generator=torch.Generator().manual_seed(1))
+    strength = torch.rand(arcs.shape[1], generator=torch.Generator().manual_seed(2))
+    found = []
+    for change in (lambda model: model, spectral.by_products):
+        torch.manual_seed(0)
+        if name == "magnet":
+            model = change(package.MagNet_link_prediction(num_features=2, hidden=4, q=0.2, label_dim=2, cached=True))
+            out = model.eval()(X, -X, arcs, pairs)
+        else:
+            model = change(package.DiGCN_link_prediction(num_features=2, hidden=4, label_dim=2))
+            out = model.eval()(X, arcs, pairs, strength)
+        out[:, 0].sum().backward()
+        found.append([out.detach().numpy(), *(p.grad.numpy() for p in model.parameters() if p.grad is not None)])
+    assert len(found[0]) == len(found[1]) > 2
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
 def test_interval_distance_against_a_loop():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 30, 12))
