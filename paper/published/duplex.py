@@ -208,13 +208,58 @@ def examples(sight: Sight, rng: np.random.Generator) -> tuple[Array, Array]:
 def products(a: Any, theta: Any, pairs: Any) -> tuple[Any, Any, Any]:
     """R = sum a_u a_v cos(theta_u - theta_v), I the same with the sine, C = a_u . a_v.
 
-    Sines and cosines are those of nodes, which are fewer than pairs: a exp(i theta) = p + i q has R = p_u p_v + q_u q_v and
-    I = q_u p_v - p_u q_v.
+    Sines and cosines are those of nodes, which are fewer than pairs: with a exp(i theta) = p + i q R is p_u p_v + q_u q_v
+    and I is q_u p_v - p_u q_v.
     """
-    nodes = torch.stack([a * theta.cos(), a * theta.sin(), a], 1)
-    first, second = nodes[pairs[:, 0]], nodes[pairs[:, 1]]
-    (p, q, size), (p2, q2, size2) = first.unbind(1), second.unbind(1)
-    return (p * p2 + q * q2).sum(1), (q * p2 - p * q2).sum(1), (size * size2).sum(1)
+    return PairProducts.apply(a * theta.cos(), a * theta.sin(), a, pairs)
+
+
+class PairProducts(torch.autograd.Function):
+    """The three products of pairs from p, q and a of their nodes: no tensor of pairs x width."""
+
+    @staticmethod
+    def forward(ctx: Any, p: Any, q: Any, a: Any, pairs: Any) -> Any:
+        """R, I and C."""
+        ctx.kept = tuple(x.detach().numpy() for x in (p, q, a, pairs))
+        out = np.empty((3, len(pairs)), dtype=ctx.kept[0].dtype)
+        _multiply(*ctx.kept, out)
+        return tuple(torch.from_numpy(row) for row in out)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Gradients by p, q and a."""
+        found = tuple(np.zeros_like(x) for x in ctx.kept[:3])
+        _multiply_back(*ctx.kept, *(g.contiguous().numpy() for g in gradients), *found)
+        return (*(torch.from_numpy(x) for x in found), None)
+
+
+@njit(cache=True, fastmath=True)
+def _multiply(p: Any, q: Any, a: Any, pairs: Any, out: Any) -> None:
+    for k in range(len(pairs)):
+        i, j = pairs[k, 0], pairs[k, 1]
+        real = imaginary = size = out.dtype.type(0)
+        for c in range(p.shape[1]):
+            real += p[i, c] * p[j, c] + q[i, c] * q[j, c]
+            imaginary += q[i, c] * p[j, c] - p[i, c] * q[j, c]
+            size += a[i, c] * a[j, c]
+        out[0, k], out[1, k], out[2, k] = real, imaginary, size
+
+
+@njit(cache=True, fastmath=True)
+def _multiply_back(
+    p: Any, q: Any, a: Any, pairs: Any, by_real: Any, by_imaginary: Any, by_size: Any, by_p: Any, by_q: Any, by_a: Any
+) -> None:  # fmt: skip
+    for k in range(len(pairs)):
+        i, j = pairs[k, 0], pairs[k, 1]
+        r, t, s = by_real[k], by_imaginary[k], by_size[k]
+        for c in range(p.shape[1]):
+            by_p[i, c] += r * p[j, c] - t * q[j, c]
+            by_q[i, c] += r * q[j, c] + t * p[j, c]
+            by_a[i, c] += s * a[j, c]
+        for c in range(p.shape[1]):  # not in one loop with the other end, so that it can be in vectors
+            by_p[j, c] += r * p[i, c] + t * q[i, c]
+            by_q[j, c] += r * q[i, c] - t * p[i, c]
+            by_a[j, c] += s * a[i, c]
 
 
 def logit_of(a: Array, theta: Array, pairs: Array) -> Array:

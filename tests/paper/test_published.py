@@ -301,6 +301,8 @@ def test_duplex_attention_signs_and_products_against_loops():
         assert R[k] == pytest.approx(z.real)
         assert imaginary[k] == pytest.approx(z.imag)
         assert C[k] == pytest.approx(a[i] @ a[j])
+    places = [torch.tensor(x, requires_grad=True) for x in (a, theta, a)]
+    assert torch.autograd.gradcheck(duplex.PairProducts.apply, (*places, torch.tensor(pairs)))
     forward, backward = duplex.logit_of(a, theta, pairs), duplex.logit_of(a, theta, pairs[:, ::-1])
     assert (np.sign(forward - backward) == np.sign(imaginary.numpy())).all()
 
