@@ -25,11 +25,11 @@ Callback = Callable[[Iteration], Any]
 
 MEMORY = 8  # earlier steps that the acceleration combines
 RELAX = 1.9  # a step up to twice as long still lies below the majorizer's start, so it cannot go uphill
-CALM = 0.05  # mixing begins when an iteration lowers the stress by less than this share
+CALM = 0.02  # mixing begins when an iteration lowers the stress by less than this share
 EARLY = ("interrupted", "stopped", "time_limit")  # ways to end that leave no time for another start
 ROUNDING = 1e-13  # share of the stress that a shortened step must promise to be worth trying
 INTERRUPTED = "Ctrl-C; this is the best so far."
-MOMENTUM = 0.7  # at most this share of the move before is added to a step that is not mixed
+MOMENTUM = 0.6  # at most this share of the move before is added to a step that is not mixed
 
 
 @dataclass(frozen=True, eq=False)
