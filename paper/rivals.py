@@ -1,7 +1,7 @@
 """Table 2 with its rivals: published methods and controls on the same splits, one file for each method, graph and split.
 
 Settings are chosen from a small grid by the validation pairs of split 0 of each graph, written to ``settings/`` and then
-frozen for all splits. Cells that are there are not run again, so that a run can be stopped and continued. The table is
+frozen for all splits. A large graph takes those of a smaller one of its kind (`rivals_table.TAKEN`). Cells that are there are not run again, so that a run can be stopped and continued. The table is
 written anew from all cells, with our own of `table2.py` beside them, if they lie in the folder ``table2`` beside `--out`.
 
     python paper/rivals.py --graphs cora citeseer --methods nerd digae --splits 0 1 2
@@ -13,6 +13,7 @@ environment variable FINSLER_DATA names.
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ from cells import (
 )
 from published import METHODS, Method
 from published.sight import Sight
-from rivals_table import NOT_RUN, table_markdown
+from rivals_table import FEW, NOT_RUN, TAKEN, table_markdown
 from table2 import NAMES, SPLITS, link_data
 
 
@@ -63,12 +64,19 @@ def run_rival(
 
 
 def choose_settings(name: str, graph: str, split: LinkSplit, features: Any, folder: Path) -> dict[str, Any]:
-    """The best of a method's grid by the mean of the validation scores of a split; kept in a file."""
+    """The best of a method's grid by the mean of the validation scores of a split, or those taken; kept in a file."""
     path = folder / f"{name}-{graph}.json"
     method = METHODS[name]
     kept = kept_result(path, "grid", method.grid)
     if kept is not None:
         return dict(kept["chosen"])
+    if graph in TAKEN:
+        smaller = folder / f"{name}-{TAKEN[graph]}.json"
+        if not smaller.is_file():
+            raise SystemExit(f"{NAMES[graph]} takes its settings from {NAMES[TAKEN[graph]]}: run {name} there first.")
+        chosen = json.loads(smaller.read_text(encoding="utf-8"))["chosen"]
+        write_result(path, {"grid": method.grid, "chosen": chosen, "taken_from": TAKEN[graph]})
+        return dict(chosen)
     tried = []
     sight = Sight.of(split, features, leak=method.leaks)
     for settings in grid(method):
@@ -109,7 +117,7 @@ def run_rivals(
                 continue
             progress.update(f"{graph}: {name}, settings")
             settings = choose_settings(name, graph, first, features, chosen)
-            for k in splits:
+            for k in splits if (name, graph) not in FEW else splits[: FEW[name, graph]]:
                 progress.update(f"{graph}: {name}, split {k}")
                 split = first if k == 0 else split_links(arcs, random_state=k)
                 run_rival(name, graph, k, split, features, settings, cells)

@@ -197,7 +197,7 @@ def duplex(
 
 def examples(sight: Sight, rng: np.random.Generator) -> tuple[Array, Array]:
     """Pairs and their classes: one-way arcs, half of them reversed; reciprocal pairs once; half as many non-arcs."""
-    one_way = rng.permutation(sight.one_way())
+    one_way = rng.permutation(sight.one_way)
     half = len(one_way) // 2
     both = sight.arcs[sight.observed.contains(sight.arcs[:, ::-1]) & (sight.arcs[:, 0] < sight.arcs[:, 1])]
     none = sight.non_arcs(half, rng, either_way=True)

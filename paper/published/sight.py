@@ -79,6 +79,7 @@ class Sight:
         """Observed arcs as a sparse matrix, 1 from row to column."""
         return adjacency(self.arcs, self.n_nodes, "out")
 
+    @cached_property
     def one_way(self) -> Array:
         """Observed arcs whose reverse is not observed."""
         return self.arcs[~self.observed.contains(self.arcs[:, ::-1])]
@@ -96,7 +97,7 @@ class Sight:
 
     def mixed_negatives(self, count: int, rng: np.random.Generator) -> Array:
         """A third reversed one-way arcs, the others random."""
-        turned = self.one_way()[:, ::-1]
+        turned = self.one_way[:, ::-1]
         turned = turned[rng.permutation(len(turned))[: count // 3]]
         return np.concatenate([turned, self.non_arcs(count - len(turned), rng)])
 
@@ -108,7 +109,7 @@ def training_pairs(
 
     For existence the negatives are drawn as in the mixed task: a third reversed, two thirds without an *observed* arc.
     """
-    n, observed, one_way = sight.n_nodes, sight.observed, sight.one_way()
+    n, observed, one_way = sight.n_nodes, sight.observed, sight.one_way
     if task == "direction":
         positives, negatives = one_way, one_way[:, ::-1]
     else:
