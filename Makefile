@@ -30,7 +30,7 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing finsler and its development tools into $(VENV) (a few minutes the first time) ..."
-	@$(INSTALL) '.[all]' --group test --group lint
+	@$(INSTALL) '.[all]' --group test --group lint --group paper
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt

@@ -54,8 +54,8 @@ CHOICES = f"""\
 * The drift points along the last axis and has alpha = {ALPHA}; the decoder has r = {RADIUS:g} and t = {TEMPERATURE:g}, as
   in the hyperbolic graph networks that it comes from. None of them is among the settings that the paper searches.
 * Inputs are the words of the papers or one unit vector for each node: one more candidate in the search, of which each study
-  has {N_TRIALS} trials (Optuna's TPE, the first {RANDOM_TRIALS} at random): a small study, for two cores. Many trials diverge,
-  since half of the paper's learning rates are large for plain gradient descent; they count as 0.
+  has {N_TRIALS} trials (Optuna's TPE, the first {RANDOM_TRIALS} at random): a small study, for two cores. Many trials
+  diverge, since half of the paper's learning rates are large for plain gradient descent; they count as 0.
 * Hidden layers have ReLU and dropout, no normalization. Weights start at random with the variance that keeps the length of
   rows, the last ones such that two nodes are r apart in the mean of squares: from the usual small start, where all distances
   are near 0, little moves.

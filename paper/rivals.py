@@ -1,8 +1,9 @@
 """Table 2 with its rivals: published methods and controls on the same splits, one file for each method, graph and split.
 
 Settings are chosen from a small grid by the validation pairs of split 0 of each graph, written to ``settings/`` and then
-frozen for all splits. A large graph takes those of a smaller one of its kind (`rivals_table.TAKEN`). Cells that are there are not run again, so that a run can be stopped and continued. The table is
-written anew from all cells, with our own of `table2.py` beside them, if they lie in the folder ``table2`` beside `--out`.
+frozen for all splits. A large graph takes those of a smaller one of its kind (`rivals_table.TAKEN`). Cells that are there
+are not run again, so that a run can be stopped and continued. The table is written anew from all cells, with our own of
+`table2.py` beside them, if they lie in the folder ``table2`` beside `--out`.
 
     python paper/rivals.py --graphs cora citeseer --methods nerd digae --splits 0 1 2
 
@@ -73,23 +74,37 @@ def choose_settings(name: str, graph: str, split: LinkSplit, features: Any, fold
     if graph in TAKEN:
         smaller = folder / f"{name}-{TAKEN[graph]}.json"
         if not smaller.is_file():
-            raise SystemExit(f"{NAMES[graph]} takes its settings from {NAMES[TAKEN[graph]]}: run {name} there first.")
-        chosen = json.loads(smaller.read_text(encoding="utf-8"))["chosen"]
+            raise SystemExit(
+                f"{NAMES[graph]} takes its settings from {NAMES[TAKEN[graph]]}: run {name} there first."
+            )
+        found = json.loads(smaller.read_text(encoding="utf-8"))["tried"]
+        chosen = best(
+            [trial for trial in found if features is not None or not wants_features(trial["settings"])]
+        )
         write_result(path, {"grid": method.grid, "chosen": chosen, "taken_from": TAKEN[graph]})
         return dict(chosen)
     tried = []
     sight = Sight.of(split, features, leak=method.leaks)
     for settings in grid(method):
-        if settings.get("inputs") == "features" and features is None:
+        if wants_features(settings) and features is None:
             continue
         with threadpool_limits(1):
             scores = method(sight, seed=0, **settings).scores(split.validation)
         tried.append({"settings": settings, "validation": scores})
-    best = max(
-        tried, key=lambda found: found["validation"]["direction"] + found["validation"]["existence_mixed"]
-    )
-    write_result(path, {"grid": method.grid, "chosen": best["settings"], "tried": tried})
-    return dict(best["settings"])
+    chosen = best(tried)
+    write_result(path, {"grid": method.grid, "chosen": chosen, "tried": tried})
+    return chosen
+
+
+def best(tried: list[dict[str, Any]]) -> dict[str, Any]:
+    """The settings with the highest mean of the validation scores."""
+    found = max(tried, key=lambda one: one["validation"]["direction"] + one["validation"]["existence_mixed"])
+    return dict(found["settings"])
+
+
+def wants_features(settings: dict[str, Any]) -> bool:
+    """Whether the nodes must have features."""
+    return settings.get("inputs") == "features"
 
 
 def grid(method: Method) -> list[dict[str, Any]]:

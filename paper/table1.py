@@ -320,7 +320,9 @@ def table_markdown(results: Iterable[dict[str, Any]], described: Iterable[dict[s
     ]
     for order, pair in sorted(best.items()):
         lines.append(_line(pair, max(map(len, rows[order].values()))))
-    lines += [_described_line(result) for result in described if result["split"] is None]
+    wholes = [result for result in described if result["split"] is None]
+    wholes.sort(key=lambda result: (tuple(KNOWN).index(result["graph"]), result["n_components"]))
+    lines += [_described_line(result) for result in wholes]
     return "\n".join([*lines, "", *_met(best), "", PROTOCOL, "", FACTS, "", *_sizes(best), ""])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import time
@@ -102,6 +103,20 @@ class Page:
         time.sleep(0.15)
         self.command("Input.dispatchMouseEvent", type="mousePressed", **place)
         self.command("Input.dispatchMouseEvent", type="mouseReleased", **place)
+
+    def click_point(self, i):
+        """Click a point once plotly has seen the pointer over it, which takes its time on a busy machine."""
+        x, y = self.pixel(i)
+        if self.js("return document.getElementById('plot')._fullData[0].type") == "scatter3d":
+            return self.click(x, y)  # which plotly finds in the picture, without looking before
+        seen = "return (document.getElementById('plot')._hoverdata ?? []).some((p) => p.pointNumber === arguments[0])"
+        end = time.monotonic() + 10
+        for shift in itertools.cycle((0, 0.5)):
+            self.command("Input.dispatchMouseEvent", type="mouseMoved", x=x + shift, y=y)
+            time.sleep(0.1)
+            if self.js(seen, i) or time.monotonic() > end:
+                break
+        return self.click(x, y)
 
     def drag(self, start, end):
         place = {"button": "left", "buttons": 1}

@@ -38,7 +38,9 @@ class Messages:
 
 
 @njit(cache=True, fastmath=True)
-def _attend(h: Any, left: Any, right: Any, starts: Any, sender: Any, weight: Any, share: Any, out: Any) -> None:
+def _attend(
+    h: Any, left: Any, right: Any, starts: Any, sender: Any, weight: Any, share: Any, out: Any
+) -> None:
     """Shares of the messages (softmax over those that a node receives) and their weighted sums, into `share` and `out`."""
     for r in range(len(starts) - 1):
         top = -np.inf

@@ -55,7 +55,9 @@ class IntervalDecoder(FermiDirac):
         return (self.log_radius.exp() + out_radius + in_radius - square) / self.log_temperature.exp()
 
 
-def iqe(sight: Sight, *, seed: int = 0, n_parts: int = 8, n_components: int = 64) -> Logits:
+def iqe(
+    sight: Sight, *, seed: int = 0, n_parts: int = 8, n_components: int = 64, epochs: int | None = None
+) -> Logits:
     """Linear and two-layer encoders, as in our ensemble, trained and chosen in the same way; their logits are averaged."""
     options = LinkOptions()
     features = None
@@ -72,7 +74,7 @@ def iqe(sight: Sight, *, seed: int = 0, n_parts: int = 8, n_components: int = 64
             )  # fmt: skip
             model = LinkModel(encoder, IntervalDecoder(n_parts))
         plan = schedule(
-            options, None, n_arcs=len(sight.arcs), n_lessons=len(curriculum.lessons), direct=False
+            options, epochs, n_arcs=len(sight.arcs), n_lessons=len(curriculum.lessons), direct=False
         )
         trainer = Trainer(
             model, curriculum.lessons, ArcSet(sight.arcs, sight.n_nodes), plan, options, seed=seed,

@@ -131,7 +131,9 @@ class _Product:
             ends = arcs.numpy() if self.flow == "target_to_source" else arcs.numpy()[::-1]
             for kind in ("real", "imag") if norm.is_complex() else ("real",):
                 values = getattr(norm.detach(), kind).numpy()
-                self.operators[kind] = Operator(sparse.csr_array((values, tuple(ends)), shape=(len(x), len(x))))
+                self.operators[kind] = Operator(
+                    sparse.csr_array((values, tuple(ends)), shape=(len(x), len(x)))
+                )
         if not norm.is_complex():
             return self.update(self.operators["real"](x))
         both = torch.cat([x.real, x.imag], 1)

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 import figures
+import rivals
 import table1
 import table2
 
@@ -69,8 +70,20 @@ def test_every_cell_of_the_published_configuration_is_there(monkeypatch, capsys)
 
 @pytest.mark.parametrize("folder", ["table2", "table2/fresh"])
 def test_the_second_table_is_that_of_its_cells(folder):
-    table = (PAPER / "results" / folder / "table2.md").read_text(encoding="utf-8")
-    assert table2.table_markdown(table2.read_results(PAPER / "results" / folder / "results")) == table
+    out = PAPER / "results" / folder
+    described = table2.read_results(out.parent / "as_described" / "results")
+    table = (out / "table2.md").read_text(encoding="utf-8")
+    assert table2.table_markdown(table2.read_results(out / "results"), described) == table
+
+
+def test_the_table_of_rivals_is_that_of_its_cells(monkeypatch):
+    """And so is each of the settings files: what was not searched says where it comes from."""
+    out = PAPER / "results" / "rivals"
+    monkeypatch.setattr(rivals, "write_text", lambda path, text: text)
+    assert rivals.write_table(out) == (out / "rivals.md").read_text(encoding="utf-8")
+    for path in (out / "settings").glob("*.json"):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        assert ("tried" in kept) != ("taken_from" in kept), path.name
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,10 @@ def test_nothing_can_be_fetched(page):
 
 def test_clicks_measure_both_ways(page, flights):
     a, b = flights.index("JFK"), flights.index("LAX")
-    page.click(*page.pixel(a))
+    page.click_point(a)
     page.wait(lambda: page.chosen() == (a, None))
     assert not page["distances"].is_displayed()
-    page.click(*page.pixel(b))
+    page.click_point(b)
     page.wait(lambda: page.chosen() == (a, b))
     for way, i, j in ("ab", a, b), ("ba", b, a):
         on_map, known = flights.distance(i, j), flights.data.matrix[i, j]
@@ -468,8 +468,8 @@ def test_solid_map(browser, tmp_path, m):
         return np.argsort(np.where(inside, -gaps.min(axis=1), 0))[:2].tolist()
 
     a, b = lonely()
-    page.click(*page.pixel(a))
-    page.click(*page.pixel(b))
+    page.click_point(a)
+    page.click_point(b)
     page.wait(lambda: page.chosen() == (a, b))
     assert page.value("map-ab") == pytest.approx(embedding.distance(a, b), rel=1e-9)
     before = page.pixel(a)
@@ -480,7 +480,7 @@ def test_solid_map(browser, tmp_path, m):
     time.sleep(0.3)
     a, b = lonely()
     page["clear"].click()
-    page.click(*page.pixel(a))
+    page.click_point(a)
     page.wait(lambda: page.chosen() == (a, None))
     assert page.severe() == []
 
@@ -497,8 +497,8 @@ def test_solid_map_by_touch(browser, tmp_path):
 def test_one_axis_and_one_point(browser, tmp_path):
     line = made_map([[0.0], [1.0], [3.0]], alpha=0.5)
     page = Page(browser, explore(line, tmp_path / "line.html"))
-    page.click(*page.pixel(0))
-    page.click(*page.pixel(2))
+    page.click_point(0)
+    page.click_point(2)
     page.wait(lambda: page.chosen() == (0, 2))
     assert (page.value("map-ab"), page.value("map-ba")) == (4.5, 1.5)
     point = made_map([[0.0, 0.0]], data=as_dissimilarities([[0.0]]))
@@ -515,7 +515,7 @@ def test_without_webgl(tmp_path, tmp_path_factory):
         embedding = made_map(np.random.default_rng(0).normal(size=(12, 3)))
         page = Page(driver, explore(embedding, tmp_path / "flat.html"))
         assert "no WebGL" in page.text("notes")
-        page.click(*page.pixel(4))
+        page.click_point(4)
         page.wait(lambda: page.chosen() == (4, None))
     finally:
         driver.quit()
@@ -528,7 +528,7 @@ def test_five_thousand_points(browser, tmp_path):
     words = rng.choice(["a", "b", "c"], 5000)
     page = Page(browser, explore(embedding, tmp_path / "big.html", attributes={"group": words}))
     far = int(np.argmax(X[:, 0]))
-    page.click(*page.pixel(far))
+    page.click_point(far)
     page.wait(lambda: page.chosen() == (far, None))
     page.find("point 4321")
     assert page.value("map-ab") == pytest.approx(embedding.distance(far, 4321), rel=1e-9)

@@ -260,13 +260,13 @@ def test_a_map_in_space_has_real_places_too(browser, folder):
     choose_view(page, "places")
     assert page.js("return document.getElementById('plot').data[0].type") == "scattergl"
     far = int(np.nanargmax(x))
-    page.click(*page.pixel(far))
+    page.click_point(far)
     page.wait(lambda: page.chosen() == (far, None))
     page.find("4")  # no place, no harm
     assert page.chosen() == (far, 4)
     choose_view(page, "map")
     page.wait(lambda: page.js("return document.getElementById('plot').data[0].type") == "scatter3d")
-    page.click(*page.pixel(far))
+    page.click_point(far)
     page.wait(lambda: page.chosen() == (far, None))
     assert page.severe() == []
 
