@@ -42,12 +42,14 @@ def test_the_limit_against_a_general_optimizer(seed, m):
     theta = unknowns(best_field(H, b, m, radius))
     assert room(theta) > -1e-7
     starts = [np.zeros(len(b)), rng.normal(size=len(b)) * 0.01, theta * 0.9]
-    oracle = min(
+    ends = [
         minimize(
             cost, x, constraints=[{"type": "ineq", "fun": room}], method="SLSQP", options={"ftol": 1e-14}
-        ).fun
+        ).x
         for x in starts
-    )
+    ]
+    # The optimizer may give up outside of the limit, depending on the last bit of what BLAS adds up.
+    oracle = min(cost(x) for x in ends if room(x) > -1e-7)
     assert cost(theta) <= oracle + 1e-6 * abs(oracle)
 
 
