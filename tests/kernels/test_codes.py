@@ -49,3 +49,13 @@ def test_sorting_within_blocks():
     order = np.array([0, 1, 2, 3, 4, 5])
     sort_within(values, np.array([0, 3, 4, 6]), order)
     assert order.tolist() == [1, 2, 0, 3, 4, 5]
+
+
+def test_sorting_within_blocks_of_all_sizes():
+    """Few members are sorted by insertion, many as NumPy sorts."""
+    rng = np.random.default_rng(1)
+    edges = np.concatenate([[0], np.cumsum(np.arange(40))])
+    values, order = rng.random(edges[-1]), rng.permutation(edges[-1])
+    expected = [part[np.argsort(values[part])] for part in np.split(order, edges[1:-1])]
+    sort_within(values, edges, order)
+    np.testing.assert_array_equal(order, np.concatenate(expected))

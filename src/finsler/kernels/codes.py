@@ -12,6 +12,8 @@ from numba import njit
 from finsler.kernels import OPTIONS
 from finsler.kernels.dense import CHUNK, _push, _squared_distances
 
+FEW = 16  # members of a block up to which an insertion sort is the quickest
+
 
 @njit(**OPTIONS)
 def sum_by_code(there, back, XT, height, start, stop, sums):
@@ -74,6 +76,13 @@ def sort_within(values, edges, order):
     """Make ``order`` that of rising ``values`` inside each block ``edges[b]:edges[b + 1]``; blocks stay where they are."""
     for b in range(len(edges) - 1):
         low, high = edges[b], edges[b + 1]
-        if high - low > 1:
+        if high - low > FEW:
             mine = order[low:high].copy()
             order[low:high] = mine[np.argsort(values[mine])]
+            continue
+        for k in range(low + 1, high):  # most ties are of two or three pairs: insertion, without arrays
+            pair, at = order[k], k
+            while at > low and values[order[at - 1]] > values[pair]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = pair
