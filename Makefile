@@ -83,8 +83,16 @@ docs: $(VENV)/.docs
 figures: $(VENV)/.figures
 	$(BIN)/python paper/figures.py --out output/figures
 
-bench: $(VENV)/.bench
+# A state of the code from before passes in single precision, to be measured beside this one.
+OLDER ?= 5a3e2e5
+output/older:
+	git worktree prune
+	git worktree add --detach $@ $(OLDER)
+
+bench: $(VENV)/.bench output/older
 	$(BIN)/python benchmarks/bench.py --large
+	$(BIN)/python benchmarks/precision.py
+	$(BIN)/python benchmarks/beside_old.py output/older
 	$(BIN)/python benchmarks/bench_compare.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 	$(BIN)/python benchmarks/bench_reading.py --json benchmarks/bench_reading.json
