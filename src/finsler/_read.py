@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError, MissingExtraError, one_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import finsler._runtime
+import finsler._memory
 from finsler import FinslerMDS, embed_matrix, load_flight_hours
 from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
@@ -149,8 +149,8 @@ def test_wrong_shapes_in_transform(exact):
 
 
 def test_what_does_not_fit_in_memory_is_refused_before_it_is_allocated(exact, monkeypatch):
-    monkeypatch.setattr(finsler._runtime, "NEGLIGIBLE", 0)
-    monkeypatch.setattr(finsler._runtime, "available_memory", lambda: 1000)
+    monkeypatch.setattr(finsler._memory, "NEGLIGIBLE", 0)
+    monkeypatch.setattr(finsler._memory, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"30 points needs about 7.2 kB and 1e\+03 B is|1 kB is"):
         FinslerMDS(alpha=0.4).fit(exact[1])
 

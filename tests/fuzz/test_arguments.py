@@ -83,7 +83,7 @@ def test_errors_carry_the_argument(call, argument):
     ],
 )
 def test_what_does_not_fit_is_refused_before_it_is_allocated(call, argument, monkeypatch):
-    monkeypatch.setattr("finsler._runtime.available_memory", lambda: 10**9)
+    monkeypatch.setattr("finsler._memory.available_memory", lambda: 10**9)
     with pytest.raises(MemoryError, match=argument):
         call()
 

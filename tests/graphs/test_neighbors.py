@@ -390,8 +390,8 @@ def test_bad_fields(given, error, match):
 
 
 def test_metrics_that_do_not_fit_in_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("finsler._runtime.NEGLIGIBLE", 0)
-    monkeypatch.setattr("finsler._runtime.available_memory", lambda: 1000)
+    monkeypatch.setattr("finsler._memory.NEGLIGIBLE", 0)
+    monkeypatch.setattr("finsler._memory.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="Reduce the dimension"):
         randers_field(plane(30), current=np.zeros((30, 2)))
 

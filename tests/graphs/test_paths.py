@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
+from finsler import _memory as memory
 from finsler import _runtime as runtime
 from finsler.graphs import paths as front
 from finsler.graphs.digraph import as_digraph
@@ -370,8 +371,8 @@ def test_a_full_disk_is_noticed_first(tmp_path, monkeypatch):
 
 def test_memory_is_estimated_first_and_a_file_needs_less(tmp_path, monkeypatch):
     graph = random_graph(n=1000)
-    monkeypatch.setattr(runtime, "NEGLIGIBLE", 0)
-    monkeypatch.setattr(runtime, "available_memory", lambda: 4_000_000)
+    monkeypatch.setattr(memory, "NEGLIGIBLE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4_000_000)
     with pytest.raises(MemoryError, match=r'1000 and 1000 nodes needs about .* out="distances.npy"'):
         shortest_paths(graph)
     assert shortest_paths(graph, out=tmp_path / "distances.npy").shape == (1000, 1000)

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import finsler
-from finsler._runtime import prepare_for_little_address_space
+from finsler._memory import prepare_for_little_address_space
 from finsler.cli import datasets, diagnose, embed, inference, learn, main, maps, report, routes
 from finsler.cli.options import examples
 from finsler.cli.output import MENDABLE, explain, say, warnings_in_lines

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.frames import labeled
 from finsler.data.labels import point_labels
 from finsler.data.matrix import LARGEST, Array, as_float_array

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_number, check_words
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.frames import RECTANGULAR, labeled, place_in
 from finsler.data.labels import LabelIndex, frame_labels, plain_label
 from finsler.data.provenance import Provenance

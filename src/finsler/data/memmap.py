@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from finsler._runtime import Progress, drop_pages
+from finsler._memory import drop_pages
+from finsler._runtime import Progress
 from finsler.data.matrix import (
     MISSING_POLICIES,
     as_float_array,

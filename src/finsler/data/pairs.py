@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.columns import choose_columns, find_column
 from finsler.data.frames import long_columns
 from finsler.data.labels import plain_label

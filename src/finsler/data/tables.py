@@ -42,7 +42,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import drop_pages, require_memory
+from finsler._memory import drop_pages, require_memory
 from finsler.data.columns import (
     TAKEN_FOR,
     MatrixLayout,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from finsler._arguments import as_random_state, check_arguments, check_number
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError, check_count
 
 STAGE = 1.0  # how long stem cells and progenitors stay what they are

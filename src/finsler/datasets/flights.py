@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_arguments, check_number
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError, check_count
 
 if TYPE_CHECKING:

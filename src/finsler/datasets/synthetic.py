@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import Bunch
 
 from finsler._arguments import as_random_state, check_arguments, check_number
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import graph_components, largest_component
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import check_arguments
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError, check_count
 from finsler.geometry.swirl import arc_cost, skew_part, swirl_matrix
 

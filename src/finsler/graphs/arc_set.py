@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from finsler._arguments import named
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError, check_count
 from finsler.graphs.digraph import Digraph, as_digraph
 

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from finsler._arguments import check_arguments
-from finsler._runtime import cached_property, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import cached_property
 from finsler.data.frames import is_data_array, narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.data.provenance import Provenance, count

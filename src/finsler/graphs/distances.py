@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from finsler._arguments import as_random_state, check_arguments
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count

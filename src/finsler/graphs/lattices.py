@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from finsler._runtime import cached_property, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import cached_property
 from finsler.data.fields import RandersField
 from finsler.data.located import on_sphere
 from finsler.errors import check_choice

@@ -16,16 +16,8 @@ from scipy.sparse import csr_array, issparse
 
 from finsler._arguments import check_arguments
 from finsler._io import write_atomically
-from finsler._runtime import (
-    Progress,
-    active_client,
-    format_bytes,
-    fresh_name,
-    import_dask,
-    map_blocks,
-    require_memory,
-    thread_count,
-)
+from finsler._memory import format_bytes, require_memory
+from finsler._runtime import Progress, active_client, fresh_name, import_dask, map_blocks, thread_count
 from finsler.errors import InputError, InputTypeError, check_choice, check_count
 from finsler.graphs.digraph import ArcArrays, Digraph
 from finsler.kernels import paths as kernels

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import as_random_state, check_arguments
-from finsler._runtime import Progress, map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import Progress, map_blocks
 from finsler.data.matrix import LARGEST
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError, check_choice, check_count

@@ -32,7 +32,8 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from finsler._arguments import check_arguments, check_number, named
-from finsler._runtime import Progress, map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import Progress, map_blocks
 from finsler.data.fields import as_points
 from finsler.data.matrix import LARGEST, Array, as_dissimilarities
 from finsler.errors import InputError, check_choice

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._arguments import check_arguments
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.components import matrix_components

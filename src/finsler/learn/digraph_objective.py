@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import map_blocks
 from finsler.graphs.digraph import Digraph
 from finsler.graphs.paths import shortest_paths
 from finsler.learn.model import torch

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from finsler._runtime import Progress, map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import Progress, map_blocks
 from finsler.graphs.digraph import Digraph
 from finsler.kernels import digraphs as kernels
 from finsler.learn.digraph_objective import GROUPS, Evaluation

@@ -20,7 +20,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
 
 from finsler._arguments import as_generator, named
-from finsler._runtime import map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import map_blocks
 from finsler.data.frames import labeled
 from finsler.data.labels import LabelIndex, plain_label, point_labels
 from finsler.errors import InputError, InputTypeError

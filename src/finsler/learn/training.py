@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._io import write_atomically
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.model import LinkModel, Places, torch

@@ -25,7 +25,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.linalg import eigsh
 
 from finsler._arguments import as_random_state
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.components import matrix_components

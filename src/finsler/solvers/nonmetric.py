@@ -22,7 +22,8 @@ from scipy.optimize import isotonic_regression, minimize_scalar
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
-from finsler._runtime import Progress, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import Progress
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError, check_count
 from finsler.geometry.disparities import Cone, Transformation, kruskal, targets, transformations

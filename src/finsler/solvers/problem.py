@@ -22,7 +22,8 @@ from numpy import einsum  # and not BLAS, whose threads, once awake, would spin 
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from finsler._runtime import cached_property, map_blocks, require_memory, single_blas_thread
+from finsler._memory import require_memory
+from finsler._runtime import cached_property, map_blocks, single_blas_thread
 from finsler.geometry.stress import axes_first, triangle_edges
 from finsler.kernels.steps import uniform_step
 from finsler.kernels.tiles import symmetrize

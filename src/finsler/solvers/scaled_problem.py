@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
-from finsler._runtime import map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import map_blocks
 from finsler.geometry.disparities import Cone, targets
 from finsler.geometry.stress import axes_first, triangle_edges
 from finsler.kernels.codes import coded, sum_by_code

@@ -18,7 +18,8 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from finsler._runtime import cached_property, map_blocks, require_memory, single_blas_thread, whole_blas
+from finsler._memory import require_memory
+from finsler._runtime import cached_property, map_blocks, single_blas_thread, whole_blas
 from finsler.data.matrix import Dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.heights import gradient_heights

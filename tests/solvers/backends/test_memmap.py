@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from finsler import FinslerMDS, embed_matrix, randers_distances
-from finsler._runtime import parse_bytes
+from finsler._memory import parse_bytes
 from finsler.data.matrix import as_dissimilarities
 from finsler.data.memmap import as_memmap_dissimilarities
 from finsler.solvers.backends import panels as panels_module

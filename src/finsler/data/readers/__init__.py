@@ -24,8 +24,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._memory import require_memory
 from finsler._read import guarded, read_bytes, read_npy, read_npz
-from finsler._runtime import require_memory
 from finsler.data.provenance import listed
 from finsler.data.readers.columnar import Columns, parse_feather, parse_parquet
 from finsler.data.readers.text import Text, read_text

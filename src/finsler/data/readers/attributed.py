@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, fromstring
 from xml.parsers import expat
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 
 TREE = 30.0  # bytes that a parsed file takes for each of its own

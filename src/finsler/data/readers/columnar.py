@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.frames import narwhals_frame
 from finsler.data.readers.fast_text import EMPTY_WORDS
 from finsler.errors import InputError, MissingExtraError

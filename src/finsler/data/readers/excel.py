@@ -7,8 +7,8 @@ import io
 import zipfile
 from typing import Any
 
+from finsler._memory import require_memory
 from finsler._read import MOST_PACKED
-from finsler._runtime import require_memory
 from finsler.data.provenance import listed
 from finsler.data.readers.text import Text
 from finsler.errors import InputError, MissingExtraError

@@ -6,7 +6,7 @@ import re
 from html import unescape
 from typing import Any
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.readers.attributed import AttributedGraph, named_graph
 from finsler.errors import InputError
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._memory import require_memory
 from finsler._read import guarded, require_file
-from finsler._runtime import require_memory
 from finsler.data.provenance import listed
 from finsler.errors import InputError, InputTypeError, MissingExtraError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.provenance import count, listed
 from finsler.data.readers.attributed import AttributedGraph, named_graph
 from finsler.errors import InputError

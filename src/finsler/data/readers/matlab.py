@@ -6,7 +6,7 @@ import io
 import math
 from typing import Any
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.provenance import listed
 from finsler.data.readers import matlab4, matlab5
 from finsler.data.readers.sparse import sparse_of

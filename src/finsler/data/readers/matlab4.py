@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 
 HEADER = 20  # bytes

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 
 HEADER = 128  # bytes before the first element

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 
 _BANNER = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.data.readers.attributed import AttributedGraph, both_kinds, named_graph
 from finsler.errors import InputError
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 
 _PARTS = {

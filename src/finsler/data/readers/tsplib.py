@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import require_memory
+from finsler._memory import require_memory
 from finsler.errors import InputError
 
 

@@ -10,16 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from finsler._memory import NEGLIGIBLE, available_memory, drop_pages, format_bytes, parse_bytes
 from finsler._read import read_npy
-from finsler._runtime import (
-    NEGLIGIBLE,
-    Progress,
-    available_memory,
-    drop_pages,
-    format_bytes,
-    map_blocks,
-    parse_bytes,
-)
+from finsler._runtime import Progress, map_blocks
 from finsler.data.memmap import MemmapDissimilarities, as_memmap_dissimilarities
 from finsler.errors import InputError, InputTypeError
 from finsler.kernels import panels as kernels

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from finsler._runtime import cached_property, map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import cached_property, map_blocks
 from finsler.data.matrix import Dissimilarities
 from finsler.data.provenance import Provenance
 from finsler.errors import InputError

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from finsler._runtime import Progress, map_blocks, require_memory
+from finsler._memory import require_memory
+from finsler._runtime import Progress, map_blocks
 from finsler.data.matrix import Dissimilarities
 from finsler.graphs.paths import shortest_paths
 from finsler.graphs.pivots import PivotDistances, Relayed, blocks, relayed_pairs
