@@ -96,13 +96,18 @@ def test_a_score_without_learning_that_is_better_is_warned_of():
 
     known = {"population": "pairs", "missing_share": 0.1, "missing_arcs": 9.0}
     told = {"calibration": known, "existence_mixed": 90.0, "direction": 80.0}
+    told["pairs"] = {"existence_mixed": 1200, "direction": 600}
     told["baselines"] = {"springrank": {"existence_mixed": 70.0, "direction": 80.2}}
     lines = score_lines(told)
-    assert lines[0] == "Existence of held-out links (50 is chance): 90.0; without learning: springrank 70.0."
+    assert lines[0] == (
+        "Existence of held-out links (50 is chance; 1,200 pairs): 90.0; without learning: springrank 70.0."
+    )
     assert lines[2:] == ["Warning: for direction, springrank alone is better (80.2)."]
     told["direction"] = 80.2
     assert len(score_lines(told)) == 2
     assert "could be held out" in score_lines({"calibration": known})[0]
+    told["existence_reciprocal"] = 88.0
+    assert "Existence of links whose reverse is there: 88.0." in score_lines(told)
 
 
 def test_mistakes_are_told_in_a_line(papers, tmp_path):

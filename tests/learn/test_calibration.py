@@ -175,3 +175,24 @@ def test_without_validation_probabilities_are_said_to_come_from_the_arcs_themsel
     model = LinkPredictor(**FAST, encoder="direct", validation_fraction=0).fit(known_graph(arcs, 100))
     assert model.scores_["calibration"]["from"] == "the arcs that were learned"
     assert np.isfinite(model.predict_proba(arcs[:9])).all()
+
+
+def test_more_missing_arcs_than_a_nearly_symmetric_graph_allows_are_told():
+    """With a tenth of its arcs missing one by one it should have many arcs without a reverse, and it has eight."""
+    arcs, _ = drawn_graph(n=80, reciprocity=1.0)
+    single = arcs[arcs[:, 0] < arcs[:, 1]][:8]
+    graph = list(map(tuple, arcs[~ArcSet(single, 80).contains(arcs)].tolist()))
+    reverse = single[:, ::-1].tolist()  # still there
+    largest = 8 / len(graph)
+    assert C.largest_share(np.array(graph), 80) == pytest.approx(largest)
+    assert C.largest_share(arcs, 80) == 1.0
+    with pytest.warns(UserWarning, match=r"missing_share=0\.1 .* at most"):
+        model = LinkPredictor(**FAST).fit(graph)
+    found = model.scores_["calibration"]
+    assert found["largest_share"] == pytest.approx(largest)
+    assert found["missing_arcs"] == pytest.approx(len(graph) / 9)
+    np.testing.assert_allclose(model.predict_proba([(b, a) for a, b in reverse])[:, 1], 1.0)
+    fewer = LinkPredictor(**FAST, missing_share=largest / 2).fit(graph)
+    chances = fewer.predict_proba([(b, a) for a, b in reverse])[:, 1]
+    assert np.isfinite(chances).all()
+    assert (chances < 0.999).any()

@@ -127,11 +127,14 @@ def score_lines(scores: dict[str, Any]) -> list[str]:
         others = {name.replace("_", " "): found[task] for name, found in baselines.items()}
         beside = ", ".join(f"{name} {value:.1f}" for name, value in others.items())
         lines.append(
-            f"{words} of held-out links (50 is chance): {scores[task]:.1f}; without learning: {beside}."
+            f"{words} of held-out links (50 is chance; {scores['pairs'][task]:,} pairs): {scores[task]:.1f}; "
+            f"without learning: {beside}."
         )
         best = max(others, key=lambda name: others[name], default="")
         if best and others[best] > scores[task] + 0.05:  # beyond what is printed
             better.append(f"Warning: for {words.lower()}, {best} alone is better ({others[best]:.1f}).")
+    if "existence_reciprocal" in scores:
+        lines.append(f"Existence of links whose reverse is there: {scores['existence_reciprocal']:.1f}.")
     if not lines:
         lines.append("No links could be held out to tell existence and direction from chance.")
     found = scores["calibration"]

@@ -131,6 +131,15 @@ class HeldOut:
             found["existence_reciprocal"] = 100 * roc_auc(labels, score(np.concatenate([alone, against])))
         return found
 
+    def counts(self) -> dict[str, int]:
+        """How many pairs each task asks about."""
+        tasks = self.tasks
+        return {
+            "direction": len(tasks.direction.pairs),
+            "existence_mixed": len(tasks.existence_mixed.pairs),
+            "existence_random": len(tasks.existence_random.pairs),
+        }
+
     def mean(self, score: Callable[[Any], Array]) -> float:
         """Mean of the scores; that of arcs held out alone counts by their number against the pairs of the tasks."""
         found = self.scores(score)

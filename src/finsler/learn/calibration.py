@@ -107,6 +107,17 @@ def missing_arcs(arcs: Integers, n: int, share: float) -> tuple[Array, Array]:
     return sizes, np.minimum([len(arcs) * odds - found, found], sizes)
 
 
+def largest_share(arcs: Integers, n: int) -> float:
+    """Share of missing arcs that would explain every arc without its reverse as what is left of a reciprocal pair.
+
+    If more are missing, each as likely as any other, the graph must have more such arcs than it has. 1 where there are no
+    such arcs, as in undirected graphs, or no others.
+    """
+    reciprocal = int(ArcSet(arcs, n).contains(arcs[:, ::-1]).sum())
+    backward = len(arcs) - reciprocal
+    return backward / len(arcs) if backward and reciprocal else 1.0
+
+
 def groups(
     arcs: Integers, n: int, share: float, rng: np.random.Generator, without: Integers | None = None
 ) -> list[Group]:
@@ -148,8 +159,8 @@ def fit_lines(
     tested = []
     for g, group in enumerate(groups(arcs, n, share, rng, held_out)):
         positive = held_out[of_group == bool(g)]
-        if not len(positive) or not len(group.pairs) or not group.missing > 0:
-            # Nothing to learn from: as where the reverse arc is not observed.
+        if not len(positive) or not len(group.pairs) or not 0 < group.missing < group.size:
+            # Nothing to learn, or to learn from: as where the reverse arc is not observed.
             lines.append(lines[0] if lines else Line(np.zeros(1), np.empty(0)))
             continue
         scores = np.concatenate([score(positive), score(group.pairs)])

@@ -23,7 +23,14 @@ from finsler._runtime import Progress, cached_property
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.baselines import CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD, maps_of_factors, trivial_logits
 from finsler.learn.blend import FEWEST_ARCS, HeldOut, LinkScore, Odds, corrected, log_odds_line
-from finsler.learn.calibration import POPULATION, Calibration, fit_intercepts, fit_lines, missing_arcs
+from finsler.learn.calibration import (
+    POPULATION,
+    Calibration,
+    fit_intercepts,
+    fit_lines,
+    largest_share,
+    missing_arcs,
+)
 from finsler.learn.features import unit_rows
 from finsler.learn.inputs import N_COLUMNS, Curriculum, Problem, Sketch, cross_fit
 from finsler.learn.model import DirectCoordinates, FeatureEncoder, FermiDirac, FittedModel, LinkModel, torch
@@ -206,7 +213,7 @@ class Fitter:
             }
         if outcome.kind.split()[0] not in {member.split()[0] for member in outcome.members}:
             outcome.kind = CLOSED_FORM
-        outcome.scores = {**held_out.scores(best), **outcome.scores}
+        outcome.scores = {**held_out.scores(best), "pairs": held_out.counts(), **outcome.scores}
         self._validated = best
         outcome.score = self._predicting(best)
 
@@ -278,6 +285,7 @@ class Fitter:
         outcome.scores["calibration"] = {
             "population": POPULATION,
             "missing_share": share,
+            "largest_share": largest_share(problem.known, problem.n_nodes),
             "missing_arcs": float(missing.sum()),
             "from": "held-out arcs" if len(problem.held_out) else "the arcs that were learned",
             **report,

@@ -114,8 +114,9 @@ class LinkPredictor(BaseEstimator):
         On held-out pairs: "direction", "existence_mixed" and "existence_random" (areas under ROC curves, percent) and, where
         single arcs of reciprocal pairs were held out, "existence_reciprocal"; "baselines", the same of scores without
         learning; "correction", the mean score without and with the neighbors of a pair, and the weights these got;
-        "calibration": population, missing share and arcs, Brier score, log loss, and the reliability curve (predicted and
-        observed share of arcs, and how many pairs of the population a bin stands for).
+        "calibration": population, missing share and arcs, the largest share that the arcs without a reverse allow, Brier
+        score, log loss, and the reliability curve (predicted and observed share of arcs, and how many pairs of the
+        population a bin stands for); "pairs", how many each task asks about.
     labels_ : list or None
         Labels of the nodes.
     history_ : dict
@@ -233,6 +234,7 @@ class LinkPredictor(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        _say_if_too_many_are_missing(outcome.scores["calibration"])
         columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
         facts = graph.provenance.having(counts_arcs=False, columns=columns)
         self._keep(outcome, nodes, known, facts)
@@ -443,3 +445,15 @@ class LinkPredictor(BaseEstimator):
             needs = "checkpoint needs a random_state that is a number, or a resumed training would differ"
             raise InputError(f"{needs}; got {shown(self.random_state)}.", argument="random_state")
         return int(as_random_state(self.random_state).randint(2**31))
+
+
+def _say_if_too_many_are_missing(calibration: dict[str, Any]) -> None:
+    """Warn of a missing share with which the graph should have more arcs without a reverse than it has."""
+    share, largest = calibration["missing_share"], calibration["largest_share"]
+    if share > largest:
+        warnings.warn(
+            f"missing_share={share:g} is more than the graph allows, nearly all of whose arcs have a reverse: if arcs are "
+            f"missing one by one, at most {100 * largest:.2g} % are. All arcs without a reverse are taken for pairs of "
+            f"which the other arc is missing; give a smaller missing_share to have them told apart.",
+            stacklevel=3,
+        )
