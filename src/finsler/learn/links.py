@@ -454,6 +454,6 @@ def _say_if_too_many_are_missing(calibration: dict[str, Any]) -> None:
         warnings.warn(
             f"missing_share={share:g} is more than the graph allows, nearly all of whose arcs have a reverse: if arcs are "
             f"missing one by one, at most {100 * largest:.2g} % are. All arcs without a reverse are taken for pairs of "
-            f"which the other arc is missing; give a smaller missing_share to have them told apart.",
+            f"which the other arc is missing; give a smaller share to have them told apart.",
             stacklevel=3,
         )
