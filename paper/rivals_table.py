@@ -43,7 +43,10 @@ SLOW = (
 )
 # Splits of those that take minutes on a graph: the first three.
 FEW = {(name, "squirrel"): 3 for name in SLOW} | {(name, "arxiv-year"): 3 for name in METHODS}
-TRIED = {("nerd", "arxiv-year"): 20, ("duplex", "arxiv-year"): 28}  # minutes after which a first split was given up
+TRIED = {
+    ("nerd", "arxiv-year"): 20,
+    ("duplex", "arxiv-year"): 28,
+}  # minutes after which a first split was given up
 ARCS_BESIDE_SQUIRREL = 1_166_243 / 216_933  # of Arxiv-Year
 FEATURED = ("cora", "citeseer")  # graphs whose nodes have features
 OURS = "**finsler, nothing set**"
