@@ -118,6 +118,18 @@ def largest_share(arcs: Integers, n: int) -> float:
     return backward / len(arcs) if backward and reciprocal else 1.0
 
 
+def about_missing(report: dict[str, Any]) -> str:
+    """What to say of a missing share with which the graph should have more arcs without a reverse than it has; else ""."""
+    share, largest = report["missing_share"], report["largest_share"]
+    if share <= largest:
+        return ""
+    return (
+        f"missing_share={share:g} is more than the graph allows, nearly all of whose arcs have a reverse: if arcs are "
+        f"missing one by one, at most {100 * largest:.2g} % are. All arcs without a reverse are taken for pairs of which the other "
+        "arc is missing; give a smaller share to have them told apart."
+    )
+
+
 def groups(
     arcs: Integers, n: int, share: float, rng: np.random.Generator, without: Integers | None = None
 ) -> list[Group]:

@@ -27,6 +27,7 @@ from finsler.geometry.randers import drift_vector
 from finsler.graphs.arc_set import ArcSet, Integers, simple_arcs
 from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.learn.baselines import CLOSED_FORM_RANK
+from finsler.learn.calibration import about_missing
 from finsler.learn.features import feature_factors, node_features
 from finsler.learn.fitting import Fitter, Outcome, fingerprint
 from finsler.learn.inputs import Problem
@@ -234,7 +235,8 @@ class LinkPredictor(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        _say_if_too_many_are_missing(outcome.scores["calibration"])
+        if said := about_missing(outcome.scores["calibration"]):
+            warnings.warn(said, stacklevel=2)
         columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
         facts = graph.provenance.having(counts_arcs=False, columns=columns)
         self._keep(outcome, nodes, known, facts)
@@ -445,15 +447,3 @@ class LinkPredictor(BaseEstimator):
             needs = "checkpoint needs a random_state that is a number, or a resumed training would differ"
             raise InputError(f"{needs}; got {shown(self.random_state)}.", argument="random_state")
         return int(as_random_state(self.random_state).randint(2**31))
-
-
-def _say_if_too_many_are_missing(calibration: dict[str, Any]) -> None:
-    """Warn of a missing share with which the graph should have more arcs without a reverse than it has."""
-    share, largest = calibration["missing_share"], calibration["largest_share"]
-    if share > largest:
-        warnings.warn(
-            f"missing_share={share:g} is more than the graph allows, nearly all of whose arcs have a reverse: if arcs are "
-            f"missing one by one, at most {100 * largest:.2g} % are. All arcs without a reverse are taken for pairs of "
-            f"which the other arc is missing; give a smaller share to have them told apart.",
-            stacklevel=3,
-        )
