@@ -125,8 +125,8 @@ def about_missing(report: dict[str, Any]) -> str:
         return ""
     return (
         f"missing_share={share:g} is more than the graph allows, nearly all of whose arcs have a reverse: if arcs are "
-        f"missing one by one, at most {100 * largest:.2g} % are. All arcs without a reverse are taken for pairs of which the other "
-        "arc is missing; give a smaller share to have them told apart."
+        f"missing one by one, at most {100 * largest:.2g} % are. All arcs without a reverse are taken for pairs of "
+        "which the other arc is missing; give a smaller share to have them told apart."
     )
 
 
