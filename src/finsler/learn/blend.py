@@ -6,8 +6,10 @@ of an arc against a random pair, and D, of an arc against its reverse. Where a s
 in the training, the log odds of an arc are ``-log((1 - s) exp(-R) + s exp(-D))``: about the smaller of the two. A pair that
 is surely linked is then judged by its direction alone, and a very steep one by its distance, which no single logit does.
 
-Maps that were trained differently, or not at all, err differently: R and D are the means of those of the members. Which maps
-take part, and whether a correction by the reverse arc and by common neighbors is added, is decided by validation scores.
+Maps that were trained differently, or not at all, err differently: R and D are the means of those of the members. Where an
+encoder is among them, half of D comes from heights that are learned from its inputs for the direction alone (see
+`finsler.learn.heights`). Which maps take part, and whether a correction by the reverse arc and by common neighbors is
+added, is decided by validation scores.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class LinkScore:
     """Log odds of an arc by the maps together, and a linear correction by `PairFeatures`.
 
     With the logits u from i to j and v back, a map says ``R = p u + q v + c`` and ``D = e (u - v)``. With p = e = 1, q = c =
-    0 and no reversed arcs among the negatives the score is the mean logit.
+    0 and no reversed arcs among the negatives the score is the mean logit. With ``heights`` h half of the direction is ``h_i
+    - h_j``.
     """
 
     members: list[FittedModel]
@@ -51,6 +54,7 @@ class LinkScore:
     reversed_share: float  # of the negatives
     correction: Array  # a weight for each of `FEATURES`; zeros are none
     neighbors: PairFeatures | None = None  # of the arcs that may be seen; needed for a correction
+    heights: Array | None = None  # of the nodes: their differences are log odds of the direction
 
     @classmethod
     def mean(cls, members: list[FittedModel]) -> LinkScore:
@@ -58,9 +62,11 @@ class LinkScore:
         return cls(members, np.tile([1.0, 0.0, 0.0, 1.0], (len(members), 1)), 0.0, np.zeros(len(FEATURES)))
 
     @classmethod
-    def mixture(cls, members: list[FittedModel], lines: Array, reversed_share: float) -> LinkScore:
+    def mixture(
+        cls, members: list[FittedModel], lines: Array, reversed_share: float, heights: Array | None = None
+    ) -> LinkScore:
         """Without a correction."""
-        return cls(members, lines, reversed_share, np.zeros(len(FEATURES)))
+        return cls(members, lines, reversed_share, np.zeros(len(FEATURES)), heights=heights)
 
     def __call__(self, pairs: Integers) -> Array:
         """Scores of ordered pairs."""
@@ -73,7 +79,7 @@ class LinkScore:
         found = apart / len(self.members)
         if share:
             weights = np.array([[1 - share], [share]])
-            found = -logsumexp([-found, -steep / len(self.members)], axis=0, b=weights)
+            found = -logsumexp([-found, -self._steepness(steep, pairs)], axis=0, b=weights)
         return np.asarray(found + self._corrections(pairs))
 
     def direction(self, pairs: Integers) -> Array:
@@ -83,7 +89,14 @@ class LinkScore:
             there, back = model.both_logits(pairs)
             steep += slope * (there - back)
         corrections = self._corrections(pairs) - self._corrections(pairs[:, ::-1])
-        return np.asarray(steep / len(self.members) + corrections)
+        return np.asarray(self._steepness(steep, pairs) + corrections)
+
+    def _steepness(self, steep: Array, pairs: Integers) -> Array:
+        """Log odds of the direction, from the sum of those of the maps."""
+        mean = steep / len(self.members)
+        if self.heights is None:
+            return mean
+        return (mean + self.heights[pairs[:, 0]] - self.heights[pairs[:, 1]]) / 2
 
     def _corrections(self, pairs: Integers) -> Any:
         if self.neighbors is None or not self.correction.any():

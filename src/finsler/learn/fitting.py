@@ -32,10 +32,11 @@ from finsler.learn.calibration import (
     missing_arcs,
 )
 from finsler.learn.features import unit_rows
+from finsler.learn.heights import learned_heights
 from finsler.learn.inputs import N_COLUMNS, Curriculum, Problem, Sketch, cross_fit
 from finsler.learn.model import DirectCoordinates, FeatureEncoder, FermiDirac, FittedModel, LinkModel, torch
 from finsler.learn.neighbors import FEATURES, PairFeatures
-from finsler.learn.options import CLOSED_FORM, LinkOptions, candidates, schedule
+from finsler.learn.options import CLOSED_FORM, ENCODED, LinkOptions, candidates, schedule
 from finsler.learn.tasks import LinkTasks, mean_score, score_links
 from finsler.learn.training import Checkpoint, Lesson, Trainer
 
@@ -222,10 +223,17 @@ class Fitter:
         models = [self._trained[name].validated for name in members]
         if self.encoder != "auto":
             return LinkScore.mean(models)
-        odds = self._odds
-        return LinkScore.mixture(
-            models, np.array([self._lines(name) for name in members]), odds.reversed_share
-        )
+        encoded = any(name.split()[0] in ENCODED for name in members)
+        heights = self._heights[0] if encoded and self._heights is not None else None
+        lines = np.array([self._lines(name) for name in members])
+        return LinkScore.mixture(models, lines, self._odds.reversed_share, heights)
+
+    @cached_property
+    def _heights(self) -> tuple[Array, Array] | None:
+        """Heights learned from the inputs of encoders, to validate with and to predict with."""
+        if self._curriculum is None:
+            return None
+        return learned_heights(self.problem, self._curriculum, np.random.default_rng([self.seed, 6]))
 
     @cached_property
     def _odds(self) -> Odds:
@@ -269,7 +277,8 @@ class Fitter:
         neighbors = score.neighbors
         if neighbors is not None and problem.known_sketch is not problem.sketch:
             neighbors = PairFeatures(problem.known, problem.n_nodes)
-        return replace(score, members=members, neighbors=neighbors)
+        heights = self._heights[1] if score.heights is not None and self._heights is not None else None
+        return replace(score, members=members, neighbors=neighbors, heights=heights)
 
     def _calibrate(self) -> None:
         """Probabilities: lines by held-out arcs, or by the arcs themselves if there are none; intercepts by the density."""

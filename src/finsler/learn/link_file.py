@@ -31,6 +31,8 @@ def save_outcome(
         "correction": score.correction,
         "intercepts": calibration.intercepts,
     }
+    if score.heights is not None:
+        arrays["heights"] = score.heights
     for g, line in enumerate(calibration.lines):
         arrays |= {f"slopes{g}": line.slopes, f"bends{g}": line.bends}
     for k, model in enumerate(score.members):
@@ -65,6 +67,7 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     if share > 1:
         raise saved.wrong("reversed_share", f"is {share}, above 1")
     neighbors = PairFeatures(known.astype(np.int64), n) if correction.any() else None
+    heights = saved.array("heights", n) if "heights" in saved.arrays else None
     lines = [_line(saved, g) for g in (0, 1)]
     candidates = saved.value("candidates", dict)
     if not all(isinstance(value, int | float) for value in candidates.values()):
@@ -73,7 +76,7 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     if not isinstance(scores.get("calibration"), dict):
         raise saved.wrong("scores", "does not say how probabilities were found")
     outcome = Outcome(
-        LinkScore(members, odds, share, correction, neighbors),
+        LinkScore(members, odds, share, correction, neighbors, heights),
         Calibration(lines, saved.array("intercepts", 2)),
         saved.value("encoder", str),
         names,

@@ -109,6 +109,9 @@ class LinkPredictor(BaseEstimator):
         Where the points of ``embedding_`` come from.
     members_ : list of str
         Maps that make the score together; the first is ``embedding_``.
+    heights_ : ndarray of shape (n,) or None
+        Where an encoder is among them: heights learned from its inputs for the direction alone, whose differences are log
+        odds. They make half of the direction (`finsler.learn.heights`).
     validation_scores_ : dict
         Mean validation score (areas under ROC curves, percent) of each candidate.
     scores_ : dict
@@ -400,6 +403,7 @@ class LinkPredictor(BaseEstimator):
         self.labels_ = None if nodes.labels is None else list(nodes.labels)
         self.encoder_, self.members_, self.status_ = outcome.kind, outcome.members, outcome.status
         self.validation_scores_, self.scores_ = outcome.candidates, outcome.scores
+        self.heights_ = outcome.score.heights
         self.classes_ = np.array([False, True])
         self.n_features_in_ = len(self.embedding_)
         self.result_ = Embedding(
