@@ -63,20 +63,24 @@ def tasks_about(arcs, others):
     return LinkTasks(way, PairTask(pairs, labels), PairTask(pairs, labels))
 
 
+@pytest.mark.parametrize("with_heights", [False, True])
 @pytest.mark.parametrize("share", [0.0, 1 / 3, 1.0])
-def test_score_is_the_formula_written_out(share):
+def test_score_is_the_formula_written_out(share, with_heights):
     n = 20
     arcs, _ = random_arcs(n)
     models = maps(n)
     weights = np.array([1.0, 0.5, 0.0, -0.2, 0.1])
     neighbors = PairFeatures(arcs, n)
     lines = np.array([[2.0, 0.3, 1.0, 0.7], [0.5, -0.1, -1.0, 0.4]])
-    score = LinkScore(models, lines, share, weights, neighbors)
+    heights = np.random.default_rng(1).normal(size=n) if with_heights else None
+    score = LinkScore(models, lines, share, weights, neighbors, heights)
     for i, j in [(0, 1), (5, 3), (7, 19)]:
         there, back = np.array([[i, j]]), np.array([[j, i]])
         u, v = ([model.logits(pair)[0] for model in models] for pair in (there, back))
         R = np.mean([p * u[k] + q * v[k] + c for k, (p, q, c, _) in enumerate(lines)])
         D = np.mean([e * (u[k] - v[k]) for k, (*_, e) in enumerate(lines)])
+        if heights is not None:
+            D = (D + heights[i] - heights[j]) / 2
         added, added_back = (neighbors(pair)[0] @ weights for pair in (there, back))
         expected = -np.log((1 - share) * np.exp(-R) + share * np.exp(-D)) + added
         assert score(there)[0] == pytest.approx(expected)

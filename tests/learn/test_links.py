@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ torch = pytest.importorskip("torch")
 from finsler.learn import LinkOptions, LinkTasks, PairTask, inputs, links, split_links, tasks, training  # noqa: E402
 from finsler.learn import features as features_of_nodes  # noqa: E402
 from finsler.learn.links import LinkPredictor  # noqa: E402
+from finsler.learn.options import ENCODED as KINDS_WITH_INPUTS  # noqa: E402
 
 FAST = {"n_components": 8, "epochs": 8, "random_state": 0, "n_jobs": 1, "verbose": False}
 ENCODED = {**FAST, "options": LinkOptions(folds=2, ppr_rank=8, feature_rank=8, width=16)}
@@ -155,6 +157,31 @@ def test_a_saved_mixture_is_the_same(tmp_path):
     np.savez(tmp_path / "wrong.npz", **{**arrays, "reversed_share": np.array([1.5])})
     with pytest.raises(ValueError, match="reversed_share"):
         LinkPredictor.load(tmp_path / "wrong.npz")
+
+
+def test_learned_heights_are_half_of_a_direction_where_an_encoder_takes_part(tmp_path):
+    arcs, words = papers()
+    options = {**ENCODED, "epochs": 1}
+    graph = as_matrix(arcs, 120)
+    model = LinkPredictor(**options, validation_fraction=0.3).fit(graph, features=words)
+    score = model._outcome.score
+    assert set(KINDS_WITH_INPUTS) & {name.split()[0] for name in model.members_}
+    assert model.heights_ is score.heights
+    pairs = np.array([(100, 3), (7, 50)])
+    maps = replace(score, heights=None).direction(pairs)
+    steps = model.heights_[pairs[:, 0]] - model.heights_[pairs[:, 1]]
+    assert np.abs(steps).min() > 0
+    assert score.direction(pairs) == pytest.approx((maps + steps) / 2)
+    again = LinkPredictor.load(model.save(tmp_path / "model.npz"))
+    assert np.array_equal(again.heights_, model.heights_)
+    assert np.array_equal(again.predict_direction(pairs), model.predict_direction(pairs))
+    with np.load(tmp_path / "model.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "short.npz", **{**arrays, "heights": arrays["heights"][:5]})
+    with pytest.raises(ValueError, match="heights"):
+        LinkPredictor.load(tmp_path / "short.npz")
+    for other in ({"encoder": "features"}, {"encoder": "closed_form"}):
+        assert LinkPredictor(**options, **other).fit(graph, features=words).heights_ is None
 
 
 def test_the_map_stands_in_the_frame_of_all_maps_and_says_what_was_read(tmp_path):

@@ -3,8 +3,8 @@
 The encoders of `finsler.learn.model` learn places and directions at once, from the same inputs. Of the direction alone there
 is more to be had from them: with ``P(i -> j | one arc) = sigmoid(h_i - h_j)`` and ``h = X w``, a logistic regression on the
 differences of inputs of one-way arcs, which has one minimum. Beside the inputs of encoders it sees the mean height of the
-neighbors of a node. As in their training, the inputs of an arc are those of its fold, computed without it: `h_i - h_j` is
-then a log odds, not too sure of itself.
+neighbors of a node, and the mean of theirs. As in their training, the inputs of an arc are those of its fold, computed
+without it: `h_i - h_j` is then a log odds, not too sure of itself.
 
 Where an encoder takes part in a score, half of the log odds of a direction are those of the maps, and half are these.
 """
@@ -56,12 +56,13 @@ def learned_heights(
 
 
 def height_columns(arcs: Integers, n: int, inputs: Any) -> Array:
-    """What heights are linear in: the inputs that were computed from these arcs, and the mean height of the neighbors."""
+    """What heights are linear in: the inputs that were computed from these arcs, and mean heights one and two steps away."""
     columns = inputs.numpy().astype(np.float64)
     columns[:, N_COLUMNS:] /= BLOCK_SIZE
     graph = adjacency(arcs, n, "both")
-    nearby = (graph @ columns[:, 0]) / np.maximum(graph.sum(axis=1), 1)
-    return np.column_stack([nearby, columns])
+    degree = np.maximum(graph.sum(axis=1), 1)
+    nearby = (graph @ columns[:, 0]) / degree
+    return np.column_stack([nearby, (graph @ nearby) / degree, columns])
 
 
 def direction_weights(steps: Array) -> Array | None:
