@@ -65,7 +65,7 @@ def test_heights_find_the_feature_that_decides():
 
 
 def test_heights_of_directions_that_nothing_decides_are_small():
-    """The log odds must not be sure of themselves where there is nothing to be sure of; inputs that know the arcs would be."""
+    """Log odds must not be sure of themselves where nothing is sure; those of inputs that know the arcs would be."""
     arcs, features = cited(sharpness=0.0)
     problem = Problem(arcs, arcs, len(features), features)
     found, _ = heights_of(problem)
