@@ -93,6 +93,7 @@ bench: $(VENV)/.bench output/older
 	$(BIN)/python benchmarks/bench.py --large
 	$(BIN)/python benchmarks/precision.py
 	$(BIN)/python benchmarks/beside_old.py output/older
+	$(BIN)/python benchmarks/bench_multiresolution.py
 	$(BIN)/python benchmarks/bench_compare.py
 	$(BIN)/python benchmarks/bench_paths.py --json benchmarks/bench_paths.json
 	$(BIN)/python benchmarks/bench_reading.py --json benchmarks/bench_reading.json

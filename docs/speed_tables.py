@@ -123,6 +123,20 @@ def old() -> str:
     return markdown(head, rows)
 
 
+def starts() -> str:
+    """A start from coarse to fine beside the closed form, and what a start could save at most."""
+    rows = []
+    for run in read("benchmarks/bench_multiresolution.json"):
+        for way, found in run["ways"].items():
+            start = "" if found["start"] is None else f"{found['start']:.2f} s"
+            rows.append(
+                [run["data"], f"{run['points']:,}", way, f"{found['seconds']:.2f} s", start,
+                 str(found["iterations"]), f"{found['stress']:.6f}"]
+            )  # fmt: skip
+    head = ["data", "points", "begins at", "time", "of which start", "iterations", "normalized stress"]
+    return markdown(head, rows)
+
+
 def comparison() -> str:
     """All models on one table."""
     rows = [
@@ -189,7 +203,7 @@ def _cell(seconds: float | None, stress: float | None) -> str:
     return "" if seconds is None else f"{stress:.4f} in {seconds:.2f} s"
 
 
-SECTIONS = (solver, equal, passes, memory, old, comparison, ordinal, paths, layouts, sparse)
+SECTIONS = (solver, equal, passes, memory, old, starts, comparison, ordinal, paths, layouts, sparse)
 
 
 def renewed(text: str) -> str:
