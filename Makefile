@@ -45,6 +45,8 @@ $(VENV)/.figures: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
 	@$(INSTALL) '.[all]' --group bench
+	@# Without torchvision, on which pymde depends for data sets: it would ask for another build of torch than the pinned one.
+	@$(PIP) --no-deps 'pymde>=0.3' 'pynndescent>=0.5'
 	@touch $@
 
 demo: $(VENV)/.demo

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import s_gd2
@@ -101,6 +104,8 @@ def theirs(graph: Digraph, mode: str, seed: int) -> np.ndarray:
 
 def with_pymde(graph: Digraph, seed: int) -> np.ndarray | None:
     """The same stress by pymde, whose own recipe for graphs takes distances of all pairs."""
+    if find_spec("torchvision") is None:  # which it imports for data sets that are not needed here
+        sys.modules["torchvision"] = ModuleType("torchvision")
     try:
         import pymde
         import torch

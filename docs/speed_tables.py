@@ -93,6 +93,25 @@ def _share(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.0f} %"
 
 
+def precision() -> str:
+    """Whether single precision on the way changes the ends."""
+    found = read("benchmarks/precision.json")
+    counts, words = found["summary"], []
+    near = counts["problems"] - counts["above_1e-6"]
+    words.append(
+        f"Of {counts['problems']} problems, solved from the same start both ways, {near} end within 1e-6 of the stress of double precision; "
+        f"{counts['not_monotone'] or 'no'} history rises, {counts['other_bits_with_threads'] or 'none'} has other bits with two or three threads."
+    )
+    for one in found["differences"]:
+        least, most = one["double_precision_with_last_bits_changed"]
+        apart = next(iter(one["tol"].values()))
+        words.append(
+            f"{one['problem'].capitalize()}, {one['start']} start, ends {apart:+.1e} apart; in double precision alone, with data changed by 1e-15, "
+            f"{least:+.1e} to {most:+.1e}."
+        )
+    return " ".join(words)
+
+
 def memory() -> str:
     """Memory beyond the data."""
     rows = [
@@ -199,11 +218,58 @@ def sparse() -> str:
     )
 
 
+def reading() -> str:
+    """Tables read from files: time over that of pandas, and memory."""
+    found = read("benchmarks/bench_reading.json")
+    rows = []
+    for case, seconds in found["seconds"].items():
+        usual = seconds["pandas"]
+        times = [f"{seconds[name] / usual:.2f}" if name in seconds else "" for name in ("polars", "finsler", "ours")]
+        peaks = [f"{found['bytes'][case][name] / 2**20:.0f}" for name in ("pandas", "polars", "finsler")]
+        rows.append([case, f"{usual:.3f} s", *times, " / ".join(peaks)])
+    head = ["file", "pandas", "polars", "finsler", "finsler alone", "peak MB, pandas / polars / finsler"]
+    return markdown(head, rows)
+
+
+def swirl() -> str:
+    """Passes of maps whose drift turns, beside the canonical one."""
+    rows = []
+    for words, found in read("benchmarks/bench_swirl.json").items():
+        case = words.split(";")[0].removesuffix(", milliseconds").removeprefix("pass, ")
+        usual = found["canonical"]
+        rows.append(
+            [case, f"{usual:.2f} ms", f"{found['swirl'] / usual:.1f}",
+             f"{found['arcs'] / usual:.1f}" if "arcs" in found else ""]
+        )  # fmt: skip
+        if "run" in found:
+            rows.append([f"{case}, whole map", f"{found['run']:.2f} s", f"{found['run with swirl'] / found['run']:.1f}", ""])
+    return markdown(["data", "canonical", "times as long with a swirl", "with arcs"], rows)
+
+
+def lattices() -> str:
+    """Travel times along the edges of a lattice, in percent above the exact ones; and maps of many points."""
+    found = read("benchmarks/bench_lattices.json")
+    currents = [key for key in found["lattice"][0] if key.startswith("current")]
+    rows = [
+        [run["scheme"], str(run["neighbors"])]
+        + [f"{100 * run[key]['median']:.2f} ({100 * run[key]['most']:.2f})" for key in currents]
+        for run in found["lattice"]
+    ]
+    exact = markdown(["scheme", "neighbors", *currents], rows)
+    rows = [
+        [f"{run['points']:,}", run["method"], f"{run['seconds']['pivots']:.2f} s" if "pivots" in run["seconds"] else "",
+         f"{run['seconds']['map']:.2f} s", f"{run['peak GB']:.2f} GB", f"{run['held out']:.4f}"]
+        for run in found["points"]
+    ]  # fmt: skip
+    head = ["points", "method", "distances of the pivots", "whole map", "peak", "normalized stress"]
+    return f"{exact}\n\n{markdown(head, rows)}"
+
+
 def _cell(seconds: float | None, stress: float | None) -> str:
     return "" if seconds is None else f"{stress:.4f} in {seconds:.2f} s"
 
 
-SECTIONS = (solver, equal, passes, memory, old, starts, comparison, ordinal, paths, layouts, sparse)
+SECTIONS = (solver, equal, passes, precision, memory, old, starts, comparison, ordinal, paths, layouts, sparse, reading, swirl, lattices)
 
 
 def renewed(text: str) -> str:
