@@ -106,8 +106,8 @@ def precision() -> str:
         least, most = one["double_precision_with_last_bits_changed"]
         apart = next(iter(one["tol"].values()))
         words.append(
-            f"{one['problem'].capitalize()}, {one['start']} start, ends {apart:+.1e} apart; in double precision alone, with data changed by 1e-15, "
-            f"{least:+.1e} to {most:+.1e}."
+            f"{one['problem'].capitalize()}, {one['start']} start, ends {abs(apart):.1e} {'lower' if apart < 0 else 'higher'}; there rounding "
+            f"decides anyway: with data changed by 1e-15, double precision alone ends between {least:+.1e} and {most:+.1e} of itself."
         )
     return " ".join(words)
 
