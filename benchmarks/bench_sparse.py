@@ -105,7 +105,9 @@ def theirs(graph: Digraph, mode: str, seed: int) -> np.ndarray:
 def with_pymde(graph: Digraph, seed: int) -> np.ndarray | None:
     """The same stress by pymde, whose own recipe for graphs takes distances of all pairs."""
     if "torchvision" not in sys.modules and find_spec("torchvision") is None:
-        sys.modules["torchvision"] = ModuleType("torchvision")  # which it imports for data sets, not needed here
+        sys.modules["torchvision"] = ModuleType(
+            "torchvision"
+        )  # which it imports for data sets, not needed here
     try:
         import pymde
         import torch

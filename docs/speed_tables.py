@@ -98,16 +98,18 @@ def precision() -> str:
     found = read("benchmarks/precision.json")
     counts, words = found["summary"], []
     near = counts["problems"] - counts["above_1e-6"]
+    rising, others = counts["not_monotone"] or "no", counts["other_bits_with_threads"] or "none"
     words.append(
-        f"Of {counts['problems']} problems, solved from the same start both ways, {near} end within 1e-6 of the stress of double precision; "
-        f"{counts['not_monotone'] or 'no'} history rises, {counts['other_bits_with_threads'] or 'none'} has other bits with two or three threads."
+        f"Of {counts['problems']} problems, solved from the same start both ways, {near} end within 1e-6 of the stress of "
+        f"double precision; {rising} history rises, {others} has other bits with two or three threads."
     )
     for one in found["differences"]:
         least, most = one["double_precision_with_last_bits_changed"]
         apart = next(iter(one["tol"].values()))
         words.append(
-            f"{one['problem'].capitalize()}, {one['start']} start, ends {abs(apart):.1e} {'lower' if apart < 0 else 'higher'}; there rounding "
-            f"decides anyway: with data changed by 1e-15, double precision alone ends between {least:+.1e} and {most:+.1e} of itself."
+            f"{one['problem'].capitalize()}, {one['start']} start, ends {abs(apart):.1e} "
+            f"{'lower' if apart < 0 else 'higher'}; there rounding decides anyway: with data changed by 1e-15, double "
+            f"precision alone ends between {least:+.1e} and {most:+.1e} of itself."
         )
     return " ".join(words)
 
@@ -224,7 +226,10 @@ def reading() -> str:
     rows = []
     for case, seconds in found["seconds"].items():
         usual = seconds["pandas"]
-        times = [f"{seconds[name] / usual:.2f}" if name in seconds else "" for name in ("polars", "finsler", "ours")]
+        times = [
+            f"{seconds[name] / usual:.2f}" if name in seconds else ""
+            for name in ("polars", "finsler", "ours")
+        ]
         peaks = [f"{found['bytes'][case][name] / 2**20:.0f}" for name in ("pandas", "polars", "finsler")]
         rows.append([case, f"{usual:.3f} s", *times, " / ".join(peaks)])
     head = ["file", "pandas", "polars", "finsler", "finsler alone", "peak MB, pandas / polars / finsler"]
@@ -242,7 +247,14 @@ def swirl() -> str:
              f"{found['arcs'] / usual:.1f}" if "arcs" in found else ""]
         )  # fmt: skip
         if "run" in found:
-            rows.append([f"{case}, whole map", f"{found['run']:.2f} s", f"{found['run with swirl'] / found['run']:.1f}", ""])
+            rows.append(
+                [
+                    f"{case}, whole map",
+                    f"{found['run']:.2f} s",
+                    f"{found['run with swirl'] / found['run']:.1f}",
+                    "",
+                ]
+            )
     return markdown(["data", "canonical", "times as long with a swirl", "with arcs"], rows)
 
 
@@ -269,7 +281,23 @@ def _cell(seconds: float | None, stress: float | None) -> str:
     return "" if seconds is None else f"{stress:.4f} in {seconds:.2f} s"
 
 
-SECTIONS = (solver, equal, passes, precision, memory, old, starts, comparison, ordinal, paths, layouts, sparse, reading, swirl, lattices)
+SECTIONS = (
+    solver,
+    equal,
+    passes,
+    precision,
+    memory,
+    old,
+    starts,
+    comparison,
+    ordinal,
+    paths,
+    layouts,
+    sparse,
+    reading,
+    swirl,
+    lattices,
+)
 
 
 def renewed(text: str) -> str:

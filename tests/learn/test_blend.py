@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("torch")
 
 from finsler.graphs.arc_set import ArcSet
+from finsler.graphs.reach import Reach
 from finsler.learn import LinkTasks, PairTask
 from finsler.learn.blend import FEWEST_ARCS, HeldOut, LinkScore, Odds, corrected
+from finsler.learn.heights import LearnedDirection
 from finsler.learn.model import FittedModel
 from finsler.learn.neighbors import FEATURES, PairFeatures
 from finsler.learn.tasks import held_out_arcs, hide_single_arcs, roc_auc
@@ -63,28 +65,31 @@ def tasks_about(arcs, others):
     return LinkTasks(way, PairTask(pairs, labels), PairTask(pairs, labels))
 
 
-@pytest.mark.parametrize("with_heights", [False, True])
+@pytest.mark.parametrize("with_learned", [False, True])
 @pytest.mark.parametrize("share", [0.0, 1 / 3, 1.0])
-def test_score_is_the_formula_written_out(share, with_heights):
+def test_score_is_the_formula_written_out(share, with_learned):
     n = 20
     arcs, _ = random_arcs(n)
     models = maps(n)
     weights = np.array([1.0, 0.5, 0.0, -0.2, 0.1])
     neighbors = PairFeatures(arcs, n)
     lines = np.array([[2.0, 0.3, 1.0, 0.7], [0.5, -0.1, -1.0, 0.4]])
-    heights = np.random.default_rng(1).normal(size=n) if with_heights else None
-    score = LinkScore(models, lines, share, weights, neighbors, heights)
+    learned = None
+    if with_learned:
+        learned = LearnedDirection(np.random.default_rng(1).normal(size=n), 0.7, Reach(arcs, n))
+    score = LinkScore(models, lines, share, weights, neighbors, learned)
     for i, j in [(0, 1), (5, 3), (7, 19)]:
         there, back = np.array([[i, j]]), np.array([[j, i]])
         u, v = ([model.logits(pair)[0] for model in models] for pair in (there, back))
         R = np.mean([p * u[k] + q * v[k] + c for k, (p, q, c, _) in enumerate(lines)])
         D = np.mean([e * (u[k] - v[k]) for k, (*_, e) in enumerate(lines)])
-        if heights is not None:
-            D = (D + heights[i] - heights[j]) / 2
+        if learned is not None:
+            D = 0.2 * D + 0.8 * learned(there)[0]
         added, added_back = (neighbors(pair)[0] @ weights for pair in (there, back))
         expected = -np.log((1 - share) * np.exp(-R) + share * np.exp(-D)) + added
         assert score(there)[0] == pytest.approx(expected)
-        assert score.direction(there)[0] == pytest.approx(D + added - added_back)
+        more = added - added_back if learned is None else 0.0
+        assert score.direction(there)[0] == pytest.approx(D + more)
     plain = LinkScore.mean(models)
     assert np.allclose(plain(arcs), np.mean([model.logits(arcs) for model in models], axis=0))
     assert np.allclose(plain.direction(arcs), plain(arcs) - plain(arcs[:, ::-1]))

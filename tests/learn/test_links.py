@@ -17,10 +17,19 @@ from finsler.solvers.drift import upright
 
 torch = pytest.importorskip("torch")
 
-from finsler.learn import LinkOptions, LinkTasks, PairTask, inputs, links, split_links, tasks, training  # noqa: E402
+from finsler.learn import (  # noqa: E402
+    LinkOptions,
+    LinkTasks,
+    PairTask,
+    fitting,
+    inputs,
+    links,
+    split_links,
+    tasks,
+    training,
+)
 from finsler.learn import features as features_of_nodes  # noqa: E402
 from finsler.learn.links import LinkPredictor  # noqa: E402
-from finsler.learn.options import ENCODED as KINDS_WITH_INPUTS  # noqa: E402
 
 FAST = {"n_components": 8, "epochs": 8, "random_state": 0, "n_jobs": 1, "verbose": False}
 ENCODED = {**FAST, "options": LinkOptions(folds=2, ppr_rank=8, feature_rank=8, width=16)}
@@ -159,29 +168,36 @@ def test_a_saved_mixture_is_the_same(tmp_path):
         LinkPredictor.load(tmp_path / "wrong.npz")
 
 
-def test_learned_heights_are_half_of_a_direction_where_an_encoder_takes_part(tmp_path):
+def test_four_fifths_of_a_direction_are_learned_for_it_alone(tmp_path):
     arcs, words = papers()
     options = {**ENCODED, "epochs": 1}
     graph = as_matrix(arcs, 120)
     model = LinkPredictor(**options, validation_fraction=0.3).fit(graph, features=words)
-    score = model._outcome.score
-    assert set(KINDS_WITH_INPUTS) & {name.split()[0] for name in model.members_}
-    assert model.heights_ is score.heights
+    score, learned = model._outcome.score, model.learned_direction_
+    assert learned is score.learned
     pairs = np.array([(100, 3), (7, 50)])
-    maps = replace(score, heights=None).direction(pairs)
-    steps = model.heights_[pairs[:, 0]] - model.heights_[pairs[:, 1]]
-    assert np.abs(steps).min() > 0
-    assert score.direction(pairs) == pytest.approx((maps + steps) / 2)
+    maps = replace(score, learned=None, neighbors=None).direction(pairs)
+    assert np.abs(learned(pairs)).min() > 0
+    assert score.direction(pairs) == pytest.approx(0.2 * maps + 0.8 * learned(pairs))
     again = LinkPredictor.load(model.save(tmp_path / "model.npz"))
-    assert np.array_equal(again.heights_, model.heights_)
+    assert np.array_equal(again.learned_direction_.heights, learned.heights)
     assert np.array_equal(again.predict_direction(pairs), model.predict_direction(pairs))
+    assert np.array_equal(again.decision_function(pairs), model.decision_function(pairs))
     with np.load(tmp_path / "model.npz") as file:
         arrays = dict(file)
-    np.savez(tmp_path / "short.npz", **{**arrays, "heights": arrays["heights"][:5]})
-    with pytest.raises(ValueError, match="heights"):
-        LinkPredictor.load(tmp_path / "short.npz")
+    for name, wrong in (("heights", arrays["heights"][:5]), ("path_weight", np.zeros(2))):
+        np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
+        with pytest.raises(ValueError, match=name):
+            LinkPredictor.load(tmp_path / "wrong.npz")
     for other in ({"encoder": "features"}, {"encoder": "closed_form"}):
-        assert LinkPredictor(**options, **other).fit(graph, features=words).heights_ is None
+        assert LinkPredictor(**options, **other).fit(graph, features=words).learned_direction_ is None
+
+
+def test_on_many_nodes_no_direction_is_learned_alone(monkeypatch):
+    arcs, words = papers()
+    monkeypatch.setattr(fitting, "MANY_NODES", 100)
+    model = LinkPredictor(**{**ENCODED, "epochs": 1}).fit(as_matrix(arcs, 120), features=words)
+    assert model.learned_direction_ is None
 
 
 def test_the_map_stands_in_the_frame_of_all_maps_and_says_what_was_read(tmp_path):

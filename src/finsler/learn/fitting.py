@@ -32,11 +32,11 @@ from finsler.learn.calibration import (
     missing_arcs,
 )
 from finsler.learn.features import unit_rows
-from finsler.learn.heights import learned_heights
+from finsler.learn.heights import LearnedDirection, learned_direction
 from finsler.learn.inputs import N_COLUMNS, Curriculum, Problem, Sketch, cross_fit
 from finsler.learn.model import DirectCoordinates, FeatureEncoder, FermiDirac, FittedModel, LinkModel, torch
 from finsler.learn.neighbors import FEATURES, PairFeatures
-from finsler.learn.options import CLOSED_FORM, ENCODED, LinkOptions, candidates, schedule
+from finsler.learn.options import CLOSED_FORM, MANY_NODES, LinkOptions, candidates, schedule
 from finsler.learn.tasks import LinkTasks, mean_score, score_links
 from finsler.learn.training import Checkpoint, Lesson, Trainer
 
@@ -201,7 +201,7 @@ class Fitter:
         best, best_score = LinkScore.mean([]), -np.inf
         for name, members in self._combinations(own, closed).items():
             score = self._together(members)
-            outcome.candidates[name] = found = mean_score(score_links(held_out.tasks, score))
+            outcome.candidates[name] = found = mean_score(score_links(held_out.tasks, score, score.direction))
             if found > best_score:
                 best, best_score, outcome.members = score, found, members
         if self.encoder == "auto":
@@ -214,7 +214,11 @@ class Fitter:
             }
         if outcome.kind.split()[0] not in {member.split()[0] for member in outcome.members}:
             outcome.kind = CLOSED_FORM
-        outcome.scores = {**held_out.scores(best), "pairs": held_out.counts(), **outcome.scores}
+        outcome.scores = {
+            **held_out.scores(best, best.direction),
+            "pairs": held_out.counts(),
+            **outcome.scores,
+        }
         self._validated = best
         outcome.score = self._predicting(best)
 
@@ -223,17 +227,16 @@ class Fitter:
         models = [self._trained[name].validated for name in members]
         if self.encoder != "auto":
             return LinkScore.mean(models)
-        encoded = any(name.split()[0] in ENCODED for name in members)
-        heights = self._heights[0] if encoded and self._heights is not None else None
         lines = np.array([self._lines(name) for name in members])
-        return LinkScore.mixture(models, lines, self._odds.reversed_share, heights)
+        learned = None if self._learned is None else self._learned[0]
+        return LinkScore.mixture(models, lines, self._odds.reversed_share, learned)
 
     @cached_property
-    def _heights(self) -> tuple[Array, Array] | None:
-        """Heights learned from the inputs of encoders, to validate with and to predict with."""
-        if self._curriculum is None:
+    def _learned(self) -> tuple[LearnedDirection, LearnedDirection] | None:
+        """What is learned for the direction alone, to validate with and to predict with."""
+        if self.problem.n_nodes > MANY_NODES:
             return None
-        return learned_heights(self.problem, self._curriculum, np.random.default_rng([self.seed, 6]))
+        return learned_direction(self.problem, np.random.default_rng([self.seed, 6]))
 
     @cached_property
     def _odds(self) -> Odds:
@@ -277,8 +280,8 @@ class Fitter:
         neighbors = score.neighbors
         if neighbors is not None and problem.known_sketch is not problem.sketch:
             neighbors = PairFeatures(problem.known, problem.n_nodes)
-        heights = self._heights[1] if score.heights is not None and self._heights is not None else None
-        return replace(score, members=members, neighbors=neighbors, heights=heights)
+        learned = None if score.learned is None or self._learned is None else self._learned[1]
+        return replace(score, members=members, neighbors=neighbors, learned=learned)
 
     def _calibrate(self) -> None:
         """Probabilities: lines by held-out arcs, or by the arcs themselves if there are none; intercepts by the density."""

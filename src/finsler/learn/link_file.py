@@ -10,9 +10,11 @@ import numpy as np
 
 from finsler._io import Saved, load_archive, save_archive
 from finsler.graphs.arc_set import Integers
+from finsler.graphs.reach import Reach
 from finsler.learn.blend import LinkScore
 from finsler.learn.calibration import Calibration, Line
 from finsler.learn.fitting import Outcome
+from finsler.learn.heights import LearnedDirection
 from finsler.learn.model import FittedModel
 from finsler.learn.neighbors import FEATURES, PairFeatures
 
@@ -31,8 +33,8 @@ def save_outcome(
         "correction": score.correction,
         "intercepts": calibration.intercepts,
     }
-    if score.heights is not None:
-        arrays["heights"] = score.heights
+    if score.learned is not None:
+        arrays |= {"heights": score.learned.heights, "path_weight": np.array([score.learned.path_weight])}
     for g, line in enumerate(calibration.lines):
         arrays |= {f"slopes{g}": line.slopes, f"bends{g}": line.bends}
     for k, model in enumerate(score.members):
@@ -67,7 +69,10 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     if share > 1:
         raise saved.wrong("reversed_share", f"is {share}, above 1")
     neighbors = PairFeatures(known.astype(np.int64), n) if correction.any() else None
-    heights = saved.array("heights", n) if "heights" in saved.arrays else None
+    learned = None
+    if "heights" in saved.arrays:
+        (weight,) = saved.array("path_weight", 1).tolist()
+        learned = LearnedDirection(saved.array("heights", n), weight, Reach(known.astype(np.int64), n))
     lines = [_line(saved, g) for g in (0, 1)]
     candidates = saved.value("candidates", dict)
     if not all(isinstance(value, int | float) for value in candidates.values()):
@@ -76,7 +81,7 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     if not isinstance(scores.get("calibration"), dict):
         raise saved.wrong("scores", "does not say how probabilities were found")
     outcome = Outcome(
-        LinkScore(members, odds, share, correction, neighbors, heights),
+        LinkScore(members, odds, share, correction, neighbors, learned),
         Calibration(lines, saved.array("intercepts", 2)),
         saved.value("encoder", str),
         names,

@@ -30,10 +30,10 @@ from finsler._arguments import check_argument
 from finsler.errors import InputError, check_choice, check_count
 
 ENCODERS = ("features", "structure", "direct")
-ENCODED = ("features", "structure")  # those with inputs
 CLOSED_FORM = "closed_form"
 OPTIMIZERS = ("adam", "randers-sgd")
-MANY_NODES = 20_000  # beyond, structural inputs are computed only where there are features to go with them
+# Beyond, structural inputs are computed only where there are features to go with them, and no direction is learned alone.
+MANY_NODES = 20_000
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,11 @@ def held_out_arcs(tasks: LinkTasks) -> Integers:
     return np.unique(arcs, axis=0).astype(np.int64)
 
 
-def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> dict[str, float]:
+def score_links(
+    tasks: LinkTasks,
+    logit: Callable[[np.ndarray], np.ndarray],
+    direction: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> dict[str, float]:
     """Score a model on the three tasks: areas under ROC curves, times 100.
 
     Parameters
@@ -182,7 +186,10 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
     tasks : LinkTasks
     logit : callable
         Takes ordered pairs of nodes, shape (P, 2), and returns P numbers: higher where an arc from the first to the
-        second is more likely. Direction is decided by ``logit(i, j) - logit(j, i)``.
+        second is more likely.
+    direction : callable, optional
+        The same for the direction, which is decided by ``direction(i, j) - direction(j, i)``, of a model that answers this
+        question by itself; by default the ``logit``.
 
     Returns
     -------
@@ -197,8 +204,8 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
     """
     check_arguments(score_links, locals())
 
-    def scores(pairs: np.ndarray) -> np.ndarray:
-        values = np.asarray(logit(pairs), dtype=float)
+    def scores(pairs: np.ndarray, of: Callable[[np.ndarray], np.ndarray] = logit) -> np.ndarray:
+        values = np.asarray(of(pairs), dtype=float)
         if values.shape != (len(pairs),):
             raise InputError(
                 f"logit must return one number per pair, ({len(pairs)},); found shape {values.shape}."
@@ -206,8 +213,9 @@ def score_links(tasks: LinkTasks, logit: Callable[[np.ndarray], np.ndarray]) -> 
         return values
 
     way, mixed, random = tasks.direction, tasks.existence_mixed, tasks.existence_random
+    there, back = (scores(pairs, direction or logit) for pairs in (way.pairs, way.pairs[:, ::-1]))
     return {
-        "direction": 100 * roc_auc(way.labels, scores(way.pairs) - scores(way.pairs[:, ::-1])),
+        "direction": 100 * roc_auc(way.labels, there - back),
         "existence_mixed": 100 * roc_auc(mixed.labels, scores(mixed.pairs)),
         "existence_random": 100 * roc_auc(random.labels, scores(random.pairs)),
     }
