@@ -27,8 +27,7 @@ class Logits(NamedTuple):
 
     def scores(self, tasks: LinkTasks) -> dict[str, float]:
         """Areas under ROC curves, times 100."""
-        way, there = (score_links(tasks, logit) for logit in self)
-        return {**there, "direction": way["direction"]}
+        return score_links(tasks, self.existence, self.direction)
 
 
 @dataclass(frozen=True, eq=False)
