@@ -83,13 +83,18 @@ def worst_estimate(D: np.ndarray, m: int, alpha: float, options: dict) -> float:
     return worst
 
 
+def above(stress: float, usual: float) -> float:
+    """By how much of the usual stress another one is above it; 0 where the usual one is exactly 0."""
+    return stress / usual - 1 if usual > 0 else 0.0
+
+
 def compared(name: str, D: np.ndarray, m: int, alpha: float, options: dict) -> dict:
     """One problem both ways."""
     fast, slow = solve(D, m, alpha, True, **options), solve(D, m, alpha, False, **options)
     threads = [solve(D, m, alpha, True, n, **options) for n in (2, 3)]
     return {
         "problem": name, "start": options["init"], "normalized_stress": slow.normalized_stress,
-        "stress_ratio_minus_1": fast.stress / slow.stress - 1 if slow.stress > 0 else 0.0,
+        "stress_ratio_minus_1": above(fast.stress, slow.stress),
         "passes": [fast.n_passes, slow.n_passes], "monotone": bool((np.diff(fast.history) <= 0).all()),
         "same_bits_with_threads": all((other.coordinates == fast.coordinates).all() for other in threads),
         "error_over_rounding": worst_estimate(D, m, alpha, options),
@@ -102,10 +107,10 @@ def apart(name: str, D: np.ndarray, m: int, alpha: float, options: dict, differe
     fast, slow = solve(D, m, alpha, True, **finer), solve(D, m, alpha, False, **finer)
     usual, rng = solve(D, m, alpha, False, **options).stress, np.random.default_rng(0)
     changed = (D * (1 + LAST_BITS * rng.normal(size=D.shape)) for _ in range(CHANGES))
-    ends = [solve(E, m, alpha, False, **options).stress / usual - 1 for E in changed]
+    ends = [above(solve(E, m, alpha, False, **options).stress, usual) for E in changed]
     return {
         "problem": name, "start": options["init"],
-        "tol": {str(OPTIONS["tol"]): difference, str(FINER["tol"]): fast.stress / slow.stress - 1},
+        "tol": {str(OPTIONS["tol"]): difference, str(FINER["tol"]): above(fast.stress, slow.stress)},
         "double_precision_with_last_bits_changed": [min(ends), max(ends)],
     }  # fmt: skip
 

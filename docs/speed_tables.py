@@ -108,8 +108,8 @@ def precision() -> str:
         apart = next(iter(one["tol"].values()))
         words.append(
             f"{one['problem'].capitalize()}, {one['start']} start, ends {abs(apart):.1e} "
-            f"{'lower' if apart < 0 else 'higher'}; there rounding decides anyway: with data changed by 1e-15, double "
-            f"precision alone ends between {least:+.1e} and {most:+.1e} of itself."
+            f"{'lower' if apart < 0 else 'higher'}; with data changed by 1e-15, double precision alone ends between "
+            f"{least:+.1e} and {most:+.1e} of itself{', so that rounding decides' if most - least > abs(apart) else ''}."
         )
     return " ".join(words)
 

@@ -8,10 +8,9 @@ import pytest
 pytest.importorskip("torch")
 
 from finsler.graphs.arc_set import ArcSet
-from finsler.graphs.reach import Reach
 from finsler.learn import LinkTasks, PairTask
 from finsler.learn.blend import FEWEST_ARCS, HeldOut, LinkScore, Odds, corrected
-from finsler.learn.heights import LearnedDirection
+from finsler.learn.heights import LearnedDirection, Paths
 from finsler.learn.model import FittedModel
 from finsler.learn.neighbors import FEATURES, PairFeatures
 from finsler.learn.tasks import held_out_arcs, hide_single_arcs, roc_auc
@@ -76,7 +75,9 @@ def test_score_is_the_formula_written_out(share, with_learned):
     lines = np.array([[2.0, 0.3, 1.0, 0.7], [0.5, -0.1, -1.0, 0.4]])
     learned = None
     if with_learned:
-        learned = LearnedDirection(np.random.default_rng(1).normal(size=n), 0.7, Reach(arcs, n))
+        learned = LearnedDirection(
+            np.random.default_rng(1).normal(size=n), np.array([0.2, 0.7]), Paths(arcs, n)
+        )
     score = LinkScore(models, lines, share, weights, neighbors, learned)
     for i, j in [(0, 1), (5, 3), (7, 19)]:
         there, back = np.array([[i, j]]), np.array([[j, i]])

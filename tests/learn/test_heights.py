@@ -9,7 +9,6 @@ torch = pytest.importorskip("torch")
 
 from scipy.optimize import minimize  # noqa: E402
 
-from finsler.graphs.reach import Reach  # noqa: E402
 from finsler.learn import heights as learning  # noqa: E402
 from finsler.learn.features import spring_heights  # noqa: E402
 from finsler.learn.heights import (  # noqa: E402
@@ -19,10 +18,10 @@ from finsler.learn.heights import (  # noqa: E402
     STRENGTH,
     Knowledge,
     LearnedDirection,
+    Paths,
     bradley_terry,
     direction_weights,
     learned_direction,
-    path_difference,
 )
 from finsler.learn.inputs import Problem  # noqa: E402
 
@@ -47,7 +46,7 @@ def learned(problem, seed=0):
 
 
 def same(one, other):
-    return np.allclose(one.heights, other.heights) and np.isclose(one.path_weight, other.path_weight)
+    return np.allclose(one.heights, other.heights) and np.allclose(one.path_weights, other.path_weights)
 
 
 def test_weights_are_the_minimum_of_the_ridged_likelihood():
@@ -79,7 +78,7 @@ def test_all_nodes_of_a_graph_that_reach_each_other():
     circle = np.column_stack([np.arange(60), np.roll(np.arange(60), -1)])
     arcs = np.unique(np.concatenate([arcs, circle]), axis=0)
     found, _ = learned(Problem(arcs, arcs, 60))
-    assert len(set(found.reach.ahead)) == 1
+    assert len(set(found.paths.reach.ahead)) == 1
     assert np.abs(found(rng.integers(60, size=(100, 2)))).max() < 20
 
 
@@ -124,12 +123,31 @@ def test_columns_written_out():
     assert found.shape == (5, 10)
 
 
-def test_a_path_one_way_counts_and_one_both_ways_does_not():
-    reach = Reach(np.array([[0, 1], [1, 2], [2, 1], [2, 3]]), 5)
-    pairs = np.array([[0, 3], [3, 0], [1, 2], [0, 4]])
-    assert path_difference(reach, pairs).tolist() == [1, -1, 0, 0]
-    direction = LearnedDirection(np.array([1.0, 2.0, 4.0, 7.0, 0.0]), 0.5, reach)
-    assert direction(pairs).tolist() == [1 - 7 + 0.5, 7 - 1 - 0.5, 2 - 4, 1]
+def test_paths_one_way_count_and_those_both_ways_do_not():
+    arcs = np.array([[0, 1], [1, 2], [2, 1], [2, 3]])
+    paths = Paths(arcs, 5)
+    pairs = np.array([[0, 3], [3, 0], [1, 2], [0, 4], [1, 3], [0, 2]])
+    rarity = 1 / np.log(2)  # of nodes 1 and 2, which have two neighbors
+    short = np.log1p(rarity) * np.array([0, 0, 0, 0, 1, 1])
+    expected = np.column_stack([short, [1, -1, 0, 0, 1, 1]])
+    assert np.allclose(paths.differences(pairs), expected)
+    assert np.allclose(paths.differences(pairs[:, ::-1]), -expected)
+    direction = LearnedDirection(np.array([1.0, 2.0, 4.0, 7.0, 0.0]), np.array([2.0, 0.5]), paths)
+    steps = np.array([1 - 7, 7 - 1, 2 - 4, 1, 2 - 7, 1 - 4])
+    assert np.allclose(direction(pairs), steps + 2 * short + 0.5 * expected[:, 1])
+
+
+def test_circles_are_told_by_what_stands_between():
+    """Arcs i -> i + 1 .. 12 of a ring: all nodes are of one height and reach each other."""
+    rng = np.random.default_rng(0)
+    n = 150
+    pairs = np.array([(i, (i + step) % n) for i in range(n) for step in range(1, 13) if rng.random() < 0.5])
+    hidden = rng.random(len(pairs)) < 0.15
+    arcs = ordered_arcs(pairs[~hidden])
+    found, _ = learned(Problem(arcs, arcs, n))
+    asked = pairs[hidden]
+    assert np.mean(found(asked) > 0) > 0.85
+    assert np.mean(replace(found, path_weights=np.zeros(2))(asked) > 0) < 0.65
 
 
 def test_heights_find_the_feature_that_decides():
@@ -156,10 +174,10 @@ def test_paths_count_where_arcs_never_run_against_them():
     arcs = pairs[~hidden]
     found, _ = learned(Problem(arcs, arcs, n))
     asked = pairs[hidden]
-    joined = found.reach.contains(asked)
+    joined = found.paths.reach.contains(asked)
     assert 0.3 < joined.mean() < 0.95
-    assert not found.reach.contains(asked[:, ::-1]).any()
-    told, by_heights = found(asked) > 0, replace(found, path_weight=0.0)(asked) > 0
+    assert not found.paths.reach.contains(asked[:, ::-1]).any()
+    told, by_heights = found(asked) > 0, replace(found, path_weights=np.zeros(2))(asked) > 0
     assert told[joined].all()
     assert not by_heights[joined].all()
     assert np.array_equal(told[~joined], by_heights[~joined])
@@ -224,6 +242,23 @@ def test_nothing_is_learned_from_few_arcs_or_where_every_arc_runs_both_ways():
     both = np.unique(np.concatenate([arcs, arcs[:, ::-1]]), axis=0)
     assert learned(Problem(both, both, 60, features)) is None
     assert learned(Problem(arcs, arcs, 60, features)) is not None
+
+
+@pytest.mark.parametrize("beyond", [learning.FEWEST_ONE_WAY - 1, learning.FEWEST_ONE_WAY])
+def test_nearly_a_tree_is_too_little(beyond):
+    """Two trees, and so many arcs more than they need."""
+    rng = np.random.default_rng(0)
+    n = 400
+    trees = np.array([(i, i - 2 * rng.integers(1, i // 2 + 1)) for i in range(2, n)])
+    taken = {tuple(sorted(pair)) for pair in trees.tolist()}
+    more = []
+    while len(more) < beyond:
+        i, j = sorted(int(k) for k in 2 * rng.integers(n // 2, size=2))
+        if i != j and (i, j) not in taken:
+            taken.add((i, j))
+            more.append((j, i))
+    arcs = ordered_arcs(np.concatenate([trees, more]))
+    assert (learned(Problem(arcs, arcs, n)) is None) == (beyond < learning.FEWEST_ONE_WAY)
 
 
 def test_lengths_of_feature_rows_do_not_matter():

@@ -185,12 +185,34 @@ def test_four_fifths_of_a_direction_are_learned_for_it_alone(tmp_path):
     assert np.array_equal(again.decision_function(pairs), model.decision_function(pairs))
     with np.load(tmp_path / "model.npz") as file:
         arrays = dict(file)
-    for name, wrong in (("heights", arrays["heights"][:5]), ("path_weight", np.zeros(2))):
+    for name, wrong in (("heights", arrays["heights"][:5]), ("path_weights", np.zeros(3))):
         np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
         with pytest.raises(ValueError, match=name):
             LinkPredictor.load(tmp_path / "wrong.npz")
     for other in ({"encoder": "features"}, {"encoder": "closed_form"}):
         assert LinkPredictor(**options, **other).fit(graph, features=words).learned_direction_ is None
+
+
+def test_without_held_out_pairs_no_direction_is_learned_alone():
+    arcs, words = papers()
+    model = LinkPredictor(**{**ENCODED, "epochs": 1}, validation_fraction=0).fit(
+        as_matrix(arcs, 120), features=words
+    )
+    assert model.learned_direction_ is None
+
+
+def test_interrupted_while_the_direction_is_learned(monkeypatch):
+    arcs, words = papers()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitting, "learned_direction", interrupt)
+    with pytest.warns(ConvergenceWarning, match="early"):
+        model = LinkPredictor(**{**ENCODED, "epochs": 1}).fit(as_matrix(arcs, 120), features=words)
+    assert model.status_ == "interrupted"
+    assert model.encoder_ == "closed_form"
+    assert np.isfinite(model.predict_proba([(100, 3)])).all()
 
 
 def test_on_many_nodes_no_direction_is_learned_alone(monkeypatch):

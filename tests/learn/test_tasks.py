@@ -235,6 +235,21 @@ def test_bad_requests():
         split_links(np.empty((0, 2), dtype=int))
     with pytest.raises(ValueError, match=r"one number per pair, \(\d+,\); found shape \(\d+, 2\)"):
         score_links(split_links(arcs).test, lambda pairs: pairs)
+    with pytest.raises(ValueError, match=r"direction must return one number per pair"):
+        score_links(split_links(arcs).test, lambda pairs: pairs[:, 0], lambda pairs: pairs)
+
+
+def test_a_model_may_answer_the_direction_by_itself():
+    tasks = split_links(random_arcs(0)).test
+    known = {tuple(pair) for pair in random_arcs(0).tolist()}
+
+    def right(pairs):
+        return np.array([float(tuple(pair) in known) for pair in pairs.tolist()])
+
+    plain = score_links(tasks, lambda pairs: -right(pairs))
+    found = score_links(tasks, lambda pairs: -right(pairs), right)
+    assert plain["direction"] == 0
+    assert found == {**plain, "direction": 100.0}
 
 
 def test_no_validation_on_request():

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from finsler._memory import require_memory
+from finsler.geometry.components import graph_components
 from finsler.graphs.arc_set import Integers
 from finsler.kernels.reach import closure, count_reached
 
@@ -34,7 +34,8 @@ class Reach:
     def __init__(self, arcs: Integers, n_nodes: int):
         ones = np.ones(len(arcs), dtype=bool)
         graph = coo_array((ones, (arcs[:, 0], arcs[:, 1])), shape=(n_nodes, n_nodes))
-        count, self._part = connected_components(graph, directed=True, connection="strong")
+        self._part = graph_components(graph.tocsr(), "strong")
+        count = int(self._part.max(initial=-1)) + 1
         ends = self._part[arcs]
         ends = ends[ends[:, 0] != ends[:, 1]]
         between = coo_array((np.ones(len(ends), dtype=bool), tuple(ends.T)), shape=(count, count)).tocsr()

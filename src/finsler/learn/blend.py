@@ -6,8 +6,8 @@ of an arc against a random pair, and D, of an arc against its reverse. Where a s
 in the training, the log odds of an arc are ``-log((1 - s) exp(-R) + s exp(-D))``: about the smaller of the two. A pair that
 is surely linked is then judged by its direction alone, and a very steep one by its distance, which no single logit does.
 
-Maps that were trained differently, or not at all, err differently: R and D are the means of those of the members. Up to
-20,000 nodes four fifths of D come from what is learned for the direction alone (`finsler.learn.heights`). Which maps take
+Maps that were trained differently, or not at all, err differently: R and D are the means of those of the members. Where a
+direction can be learned for itself, it makes four fifths of D (`finsler.learn.heights`, up to 20,000 nodes). Which maps take
 part, and whether a correction by the reverse arc and by common neighbors is added, is decided by validation scores.
 """
 
@@ -264,10 +264,14 @@ def corrected(score: LinkScore, held_out: HeldOut, neighbors: PairFeatures) -> t
 
     by_fold = np.array([learned(fold != k) for k in range(CORRECTION_FOLDS)])
 
-    def crossed(asked: Integers) -> Array:
-        return np.asarray(score(asked) + (neighbors(asked) * by_fold[_fold(asked, n)]).sum(axis=1))
+    def added(asked: Integers) -> Array:
+        return np.asarray((neighbors(asked) * by_fold[_fold(asked, n)]).sum(axis=1))
 
-    gained = held_out.mean(crossed, None if score.learned is None else score.direction)
+    def direction(asked: Integers) -> Array:
+        known = score.direction(asked)
+        return known if score.learned is not None else known + added(asked) - added(asked[:, ::-1])
+
+    gained = held_out.mean(lambda asked: score(asked) + added(asked), direction)
     if not gained > plain + CORRECTION_GAIN:
         return score, plain, gained
     everything = learned(np.ones(len(pairs), dtype=bool))

@@ -103,6 +103,9 @@ class Fitter:
         self._curriculum: Curriculum | None = None
         self._trained: dict[str, Member] = {}
         self._known_lines: dict[str, Array] = {}
+        self._learned: tuple[LearnedDirection, LearnedDirection] | None = (
+            None  # to validate and to predict with
+        )
 
     @cached_property
     def held_out(self) -> HeldOut | None:
@@ -159,7 +162,10 @@ class Fitter:
         return sorted(names, key=lambda name: -np.nan_to_num(self._trained[name].score, nan=-np.inf))
 
     def _close(self) -> None:
-        """Make the closed forms members; of two, the second has features. A named encoder has them beside it only."""
+        """Make the closed forms members; of two, the second has features. A named encoder has them beside it only.
+
+        What is learned for the direction alone takes little longer, and goes with whatever is chosen.
+        """
         outcome, held_out = self.outcome, self.held_out
         for name, X in self._maps(self.problem.arcs, self.problem.sketch).items():
             model, score = self._decoded(X), np.nan
@@ -170,6 +176,8 @@ class Fitter:
             if self.encoder in ("auto", CLOSED_FORM):
                 self._trained[name] = Member(model, None, score)
                 outcome.candidates[name] = score
+        if self.encoder == "auto" and held_out is not None and self.problem.n_nodes <= MANY_NODES:
+            self._learned = learned_direction(self.problem, np.random.default_rng([self.seed, 6]))
 
     def _maps(self, arcs: Integers, sketch: Sketch) -> dict[str, Array]:
         return maps_of_factors(
@@ -230,13 +238,6 @@ class Fitter:
         lines = np.array([self._lines(name) for name in members])
         learned = None if self._learned is None else self._learned[0]
         return LinkScore.mixture(models, lines, self._odds.reversed_share, learned)
-
-    @cached_property
-    def _learned(self) -> tuple[LearnedDirection, LearnedDirection] | None:
-        """What is learned for the direction alone, to validate with and to predict with."""
-        if self.problem.n_nodes > MANY_NODES:
-            return None
-        return learned_direction(self.problem, np.random.default_rng([self.seed, 6]))
 
     @cached_property
     def _odds(self) -> Odds:

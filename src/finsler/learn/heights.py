@@ -1,4 +1,4 @@
-"""Which way does an arc run? Heights that are learned for the direction alone, and who can be reached from whom.
+"""Which way does an arc run? Heights that are learned for the direction alone, and what leads from one node to another.
 
 The maps of `finsler.learn.model` learn places and directions at once. Of the direction alone more is to be had:
 
@@ -7,10 +7,12 @@ The maps of `finsler.learn.model` learn places and directions at once. Of the di
   and one of many by its arcs (`bradley_terry`).
 * SpringRank heights, the means of both kinds of heights over neighbors and over theirs, numbers of arcs in and out, and of
   nodes that can be reached and that reach a node.
-* Whether a directed path leads from i to j, or back. In a citation graph an arc against a path would close a circle.
+* Paths from i to j, and back: whether there is one, and how many of two arcs (`Paths`). Where arcs run in circles these know
+  what no heights can show; in a citation graph an arc against a path would close a circle, and there are none.
 
 A logistic regression weighs them, on arcs that what it sees does not know: the arcs are dealt into folds, and what is
-known of an arc is computed without its fold. Its answers are log odds, not too sure of themselves.
+known of an arc is computed without its fold (but for the ridge of SpringRank). Its answers are log odds, not too sure of
+themselves. Nothing is learned from graphs that are nearly trees: without its fold an arc of a tree joins nothing.
 
 References
 ----------
@@ -27,41 +29,53 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
+from finsler.geometry.components import graph_components
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.graphs.reach import Reach
 from finsler.learn.features import adjacency, spring_heights, unit_rows
 from finsler.learn.inputs import Problem
+from finsler.learn.neighbors import PairFeatures
 
 Array = NDArray[np.floating[Any]]
 
 FOLDS = 6
-FEWEST_ARCS = 50  # that run one way only, to learn from
-OWN_RIDGE, FEATURE_RIDGE = (
-    0.1,
-    0.3,
-)  # of the two parts of Bradley and Terry's heights; features have rows of length 1
+FEWEST_ONE_WAY = (
+    50  # arcs that run one way only, and pairs of neighbors beyond those of a spanning forest, to learn from
+)
+# Of the two parts of Bradley and Terry's heights, each node's own and that of the features, whose rows have length 1.
+OWN_RIDGE, FEATURE_RIDGE = 0.1, 0.3
 STRENGTH = 0.1  # C of the regression: the ridge on weights of columns of root mean square 1 is 1 / C
-PATH = 2.0  # size of a path beside them
+PATH = (
+    2.0  # size of the column of paths beside those, whatever its root mean square: rare paths are sure signs
+)
+
+
+class Paths:
+    """Directed paths between nodes, from the arcs that may be seen."""
+
+    def __init__(self, arcs: Integers, n_nodes: int):
+        self.reach, self._neighbors = Reach(arcs, n_nodes), PairFeatures(arcs, n_nodes)
+
+    def differences(self, pairs: Integers) -> Array:
+        """What leads there beyond what leads back: paths of two arcs, as `PairFeatures` counts them, and if any does."""
+        back = pairs[:, ::-1]
+        short = self._neighbors.way("path", pairs) - self._neighbors.way("path", back)
+        joined = self.reach.contains(pairs).astype(float) - self.reach.contains(back)
+        return np.column_stack([short, joined])
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedDirection:
-    """Log odds of a direction: ``h_i - h_j``, and a number more or less where a path leads from i to j, or back."""
+    """Log odds of a direction: ``h_i - h_j``, and what the paths between the two nodes add."""
 
     heights: Array
-    path_weight: float
-    reach: Reach
+    path_weights: Array  # of the columns of `Paths.differences`
+    paths: Paths
 
     def __call__(self, pairs: Integers) -> Array:
         """Log odds that the arc between the two nodes of a pair runs from the first to the second."""
         steps = self.heights[pairs[:, 0]] - self.heights[pairs[:, 1]]
-        return np.asarray(steps + self.path_weight * path_difference(self.reach, pairs))
-
-
-def path_difference(reach: Reach, pairs: Integers) -> Array:
-    """1 where a path leads from the first node to the second alone, -1 where one leads back alone, else 0."""
-    there, back = reach.contains(pairs), reach.contains(pairs[:, ::-1])
-    return there.astype(float) - back.astype(float)
+        return np.asarray(steps + self.paths.differences(pairs) @ self.path_weights)
 
 
 def learned_direction(
@@ -69,11 +83,12 @@ def learned_direction(
 ) -> tuple[LearnedDirection, LearnedDirection] | None:
     """What is learned from the arcs to learn, to validate with; and with all known arcs, to predict with.
 
-    None where there are too few arcs to learn from, or where all run both ways.
+    None where there are too few arcs to learn from, where all run both ways, or the graph is nearly a tree.
     """
     arcs, n, (pairs, pair) = problem.arcs, problem.n_nodes, problem.pairs
     one_way = ~ArcSet(arcs, n).contains(arcs[:, ::-1])
-    if one_way.sum() < FEWEST_ARCS:
+    in_forest = n - 1 - graph_components(adjacency(arcs, n, "both")).max()
+    if min(one_way.sum(), len(pairs) - in_forest) < FEWEST_ONE_WAY:
         return None
     fold = (rng.permutation(len(pairs)) % FOLDS)[pair]  # both arcs of a reciprocal pair are in the same
     steps = []
@@ -83,17 +98,17 @@ def learned_direction(
 
     def learned(known: Integers) -> LearnedDirection:
         knowledge = Knowledge.of(problem, known)
-        return LearnedDirection(knowledge.columns @ weights[:-1], float(weights[-1]), knowledge.reach)
+        return LearnedDirection(knowledge.columns @ weights[:-2], weights[-2:], knowledge.paths)
 
     validating = learned(arcs)
     return validating, validating if np.array_equal(problem.known, arcs) else learned(problem.known)
 
 
 class Knowledge(NamedTuple):
-    """What some arcs tell of the nodes: a row for each, and who can be reached."""
+    """What some arcs tell of the nodes: a row for each, and the paths between them."""
 
     columns: Array
-    reach: Reach
+    paths: Paths
 
     @classmethod
     def of(cls, problem: Problem, arcs: Integers) -> Knowledge:
@@ -101,23 +116,23 @@ class Knowledge(NamedTuple):
         n = problem.n_nodes
         graph = adjacency(arcs, n, "both")
         degree = np.maximum(graph.sum(axis=1), 1)
-        reach = Reach(arcs, n)
+        paths = Paths(arcs, n)
         counts = [
             np.bincount(arcs[:, 0], minlength=n),
             np.bincount(arcs[:, 1], minlength=n),
-            reach.ahead,
-            reach.behind,
+            paths.reach.ahead,
+            paths.reach.behind,
         ]
         columns = [np.log1p(count) for count in counts]
         for heights in (spring_heights(arcs, n, problem.ridge), bradley_terry(arcs, n, problem.features)):
             nearby = (graph @ heights) / degree
             columns += [heights, nearby, (graph @ nearby) / degree]
-        return cls(np.column_stack(columns), reach)
+        return cls(np.column_stack(columns), paths)
 
     def steps(self, pairs: Integers) -> Array:
         """Differences of the columns of the two nodes of each pair, and of the paths between them."""
         differences = self.columns[pairs[:, 0]] - self.columns[pairs[:, 1]]
-        return np.column_stack([differences, path_difference(self.reach, pairs)])
+        return np.column_stack([differences, self.paths.differences(pairs)])
 
 
 def bradley_terry(arcs: Integers, n: int, features: Array | None = None) -> Array:
@@ -144,7 +159,7 @@ def bradley_terry(arcs: Integers, n: int, features: Array | None = None) -> Arra
 def direction_weights(steps: Array) -> Array:
     """Weights w with which ``sigmoid(step @ w)`` is the probability that an arc runs its way; of arcs.
 
-    The ridge is on weights of columns of root mean square 1, that of the last one, the paths, apart: it counts `PATH`.
+    The ridge is on weights of columns of root mean square 1, but for the last one, whether there is a path, see `PATH`.
     """
     scale = np.sqrt(np.mean(steps**2, axis=0))
     scale = np.append(np.where(scale > 0, scale, 1.0)[:-1], 1 / PATH)

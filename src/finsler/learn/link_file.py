@@ -10,11 +10,10 @@ import numpy as np
 
 from finsler._io import Saved, load_archive, save_archive
 from finsler.graphs.arc_set import Integers
-from finsler.graphs.reach import Reach
 from finsler.learn.blend import LinkScore
 from finsler.learn.calibration import Calibration, Line
 from finsler.learn.fitting import Outcome
-from finsler.learn.heights import LearnedDirection
+from finsler.learn.heights import LearnedDirection, Paths
 from finsler.learn.model import FittedModel
 from finsler.learn.neighbors import FEATURES, PairFeatures
 
@@ -34,7 +33,7 @@ def save_outcome(
         "intercepts": calibration.intercepts,
     }
     if score.learned is not None:
-        arrays |= {"heights": score.learned.heights, "path_weight": np.array([score.learned.path_weight])}
+        arrays |= {"heights": score.learned.heights, "path_weights": score.learned.path_weights}
     for g, line in enumerate(calibration.lines):
         arrays |= {f"slopes{g}": line.slopes, f"bends{g}": line.bends}
     for k, model in enumerate(score.members):
@@ -71,8 +70,8 @@ def load_outcome(path: str | os.PathLike[str]) -> tuple[Saved, Outcome, Integers
     neighbors = PairFeatures(known.astype(np.int64), n) if correction.any() else None
     learned = None
     if "heights" in saved.arrays:
-        (weight,) = saved.array("path_weight", 1).tolist()
-        learned = LearnedDirection(saved.array("heights", n), weight, Reach(known.astype(np.int64), n))
+        paths = Paths(known.astype(np.int64), n)
+        learned = LearnedDirection(saved.array("heights", n), saved.array("path_weights", 2), paths)
     lines = [_line(saved, g) for g in (0, 1)]
     candidates = saved.value("candidates", dict)
     if not all(isinstance(value, int | float) for value in candidates.values()):

@@ -110,8 +110,8 @@ class LinkPredictor(BaseEstimator):
     members_ : list of str
         Maps that make the score together; the first is ``embedding_``.
     learned_direction_ : LearnedDirection or None
-        ``heights``, whose differences are log odds, and ``path_weight``, for a path that leads one way: four fifths of a
-        direction if encoder="auto", on up to 20,000 nodes (`finsler.learn.heights`).
+        ``heights``, whose differences are log odds, and ``path_weights``, for paths that lead one way: four fifths of a
+        direction if encoder="auto", on up to 20,000 nodes with 50 arcs beyond a tree (`finsler.learn.heights`).
     validation_scores_ : dict
         Mean validation score (areas under ROC curves, percent) of each candidate.
     scores_ : dict
@@ -276,8 +276,8 @@ class LinkPredictor(BaseEstimator):
 
         The population is stated: a random ordered pair that is not an observed arc, in a graph that lacks ``missing_share``
         of its arcs. The probabilities of all these pairs add up to the number of arcs that are then missing. See
-        `finsler.learn.calibration`, and ``scores_["calibration"]`` for how good they are on held-out pairs. Of an observed
-        arc it says how likely the arc would be if it had not been observed.
+        `finsler.learn.calibration`, and ``scores_["calibration"]`` for how good they are on held-out pairs. Of an
+        observed arc they say little: it is among what was learned from.
 
         Parameters
         ----------

@@ -60,5 +60,9 @@ class PairFeatures:
     def __call__(self, pairs: Integers) -> Array:
         """Features of the pairs, shape (P, 5), in the order of `FEATURES`."""
         reverse = self.arcs.contains(pairs[:, ::-1]).astype(float)
-        ways = [shared(self._weighted[a], self._sides[b], pairs) for a, b in WAYS.values()]
-        return np.column_stack([reverse, *(np.log1p(way) for way in ways)])
+        return np.column_stack([reverse, *(self.way(name, pairs) for name in WAYS)])
+
+    def way(self, name: str, pairs: Integers) -> Array:
+        """One column of them: a way of `WAYS`."""
+        first, second = WAYS[name]
+        return np.log1p(shared(self._weighted[first], self._sides[second], pairs))

@@ -204,16 +204,19 @@ def score_links(
     """
     check_arguments(score_links, locals())
 
-    def scores(pairs: np.ndarray, of: Callable[[np.ndarray], np.ndarray] = logit) -> np.ndarray:
-        values = np.asarray(of(pairs), dtype=float)
+    callables = {"logit": logit, "direction": direction or logit}
+
+    def scores(pairs: np.ndarray, name: str = "logit") -> np.ndarray:
+        values = np.asarray(callables[name](pairs), dtype=float)
         if values.shape != (len(pairs),):
             raise InputError(
-                f"logit must return one number per pair, ({len(pairs)},); found shape {values.shape}."
+                f"{name} must return one number per pair, ({len(pairs)},); found shape {values.shape}."
             )
         return values
 
     way, mixed, random = tasks.direction, tasks.existence_mixed, tasks.existence_random
-    there, back = (scores(pairs, direction or logit) for pairs in (way.pairs, way.pairs[:, ::-1]))
+    asked = "logit" if direction is None else "direction"
+    there, back = (scores(pairs, asked) for pairs in (way.pairs, way.pairs[:, ::-1]))
     return {
         "direction": 100 * roc_auc(way.labels, there - back),
         "existence_mixed": 100 * roc_auc(mixed.labels, scores(mixed.pairs)),
