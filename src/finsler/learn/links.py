@@ -54,9 +54,9 @@ class LinkPredictor(BaseEstimator):
 
     By default what suits the graph is found out, not asked for: encoders, direct coordinates and a closed form without
     training are compared, alone and together, on held-out pairs (``validation_scores_``; `finsler.learn.options` has the
-    rules); their maps are put together as log odds against random pairs and reversed arcs (`finsler.learn.blend`), and a
-    correction by the reverse arc and by directed common neighbors is added where these pairs favor it.
-    ``scores_`` says what the outcome reaches on them, beside scores that need no learning.
+    rules); their maps are put together as log odds against random pairs and reversed arcs (`finsler.learn.blend`), with what
+    is learned for the direction alone (`finsler.learn.heights`), and with a correction by the reverse arc and by directed
+    common neighbors where these pairs favor it. ``scores_`` says what it reaches, beside scores without learning.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class LinkPredictor(BaseEstimator):
     members_ : list of str
         Maps that make the score together; the first is ``embedding_``.
     learned_direction_ : LearnedDirection or None
-        ``heights``, whose differences are log odds, and ``path_weights``, for paths that lead one way: four fifths of a
-        direction if encoder="auto", on up to 20,000 nodes with 50 arcs beyond a tree (`finsler.learn.heights`).
+        Four fifths of a direction if encoder="auto", pairs validate, and there are 50 one-way arcs, 50 beyond a tree, and
+        up to 20,000 nodes: ``heights``, whose differences are log odds, and ``path_weights``, for paths one way.
     validation_scores_ : dict
         Mean validation score (areas under ROC curves, percent) of each candidate.
     scores_ : dict
@@ -231,11 +231,8 @@ class LinkPredictor(BaseEstimator):
                 verbose=self.verbose,
             ).run()
         if outcome.status != "finished":
-            warnings.warn(
-                f"Training stopped early: {ENDINGS[outcome.status]}. The best model so far is kept.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            said = f"Training stopped early: {ENDINGS[outcome.status]}. The best model so far is kept."
+            warnings.warn(said, ConvergenceWarning, stacklevel=2)
         if said := about_missing(outcome.scores["calibration"]):
             warnings.warn(said, stacklevel=2)
         columns = {role: name for role, name in graph.provenance.columns.items() if role != "value"}
