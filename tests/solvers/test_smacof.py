@@ -376,7 +376,10 @@ def test_groups_without_a_common_pair_are_refused():
         fit(D, weights=W)
 
 
+# What a shell starts in the background ignores Ctrl-C, and so would its children.
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from finsler import FinslerMDS
 D = np.random.default_rng(0).random((1200, 1200))
