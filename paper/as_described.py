@@ -33,6 +33,7 @@ from finsler.graphs.arc_set import ArcSet
 from finsler.graphs.paths import shortest_paths
 from finsler.graphs.scores import digraph_scores
 from finsler.learn.model import randers_distance, torch, torch_threads
+from finsler.learn.optimizers import steepest_ascent
 from finsler.learn.tasks import LinkTasks, mean_score, score_links, split_links
 
 from cells import command, kept_result, read_results, show, write_result, write_text
@@ -69,23 +70,6 @@ CHOICES = f"""\
   distance but grows without end.
 * Distances are in the unit of the decoder, not in arcs: in Table 1 the map is first multiplied by the factor that gives the
   least distortion."""
-
-
-def randers_step(gradient: torch.Tensor, alpha: float) -> torch.Tensor:
-    """Steepest descent in the norm F(u) = |u| + alpha u[last], for each row of Euclidean gradients.
-
-    The dual norm of F is ``F*(p) = (sqrt((1 - alpha^2) |p|^2 + (alpha p[last])^2) - alpha p[last]) / (1 - alpha^2)``, the
-    largest p . u with F(u) <= 1. The step is ``F* grad F*`` at ``p = -gradient``: its F-length is F*(p), and no other vector
-    of that length has a larger p . u. With alpha = 0 it is minus the gradient.
-    """
-    p = -gradient
-    shrink = 1 - alpha * alpha
-    root = (shrink * p.square().sum(-1, keepdim=True) + (alpha * p[..., -1:]).square()).sqrt()
-    dual = (root - alpha * p[..., -1:]) / shrink
-    safe = torch.where(root > 0, root, 1.0)
-    slope = shrink * p / safe
-    slope[..., -1:] += alpha * alpha * p[..., -1:] / safe - alpha
-    return torch.where(root > 0, dual * slope / shrink, 0.0)
 
 
 class Network(torch.nn.Module):
@@ -166,7 +150,7 @@ def loss_step(
     loss = loss + softplus(arc_logits(held, torch.as_tensor(drawn))).mean()
     loss.backward()
     optimizer.zero_grad()
-    step = randers_step(held.grad, ALPHA)
+    step = steepest_ascent(-held.grad, ALPHA)
     # Steps of two ends of a pair do not cancel as gradients do. Their mean moves the whole map, which changes no distance,
     # but through the network it would grow without end.
     X.backward(step.mean(0) - step)
@@ -290,7 +274,7 @@ def run(
     verbose: bool | str = "auto",
 ) -> Path:
     """Run the studies and cells that are missing and write the table."""
-    studies, cells, table = out / "studies", out / "results", out / "as_described.md"
+    studies, cells = out / "studies", out / "results"
     for folder in (studies, cells):
         folder.mkdir(parents=True, exist_ok=True)
     progress = Progress("as described", verbose)
@@ -300,9 +284,14 @@ def run(
             chosen = study(graph, m, studies, n_trials)
             for split in (None, *splits):
                 run_cell(graph, m, split, chosen, cells)
-            write_text(table, table_markdown(read_results(cells)))
+            write_table(out)
     progress.close("done")
-    return write_text(table, table_markdown(read_results(cells)))
+    return write_table(out)
+
+
+def write_table(out: Path) -> Path:
+    """The table of all cells that are there."""
+    return write_text(out / "as_described.md", table_markdown(read_results(out / "results")))
 
 
 def table_markdown(results: Iterable[dict[str, Any]]) -> str:

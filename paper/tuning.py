@@ -95,12 +95,7 @@ def tune(
         import optuna
     except ImportError as error:
         raise ImportError("Tuning needs Optuna: pip install 'finsler[learn]'.") from error
-    unknown = sorted(set(space) - set(LinkPredictor().get_params()) - OPTIONS)
-    if unknown:
-        raise ValueError(f"space: LinkPredictor has no parameter {unknown[0]!r}.")
-    both = sorted(set(space) & set(options))
-    if both:
-        raise ValueError(f"{both[0]!r} is both in space and fixed; give it once.")
+    _check(space, options)
     digraph = as_digraph(graph, weight=None)
     held_out = split_links(digraph, random_state=split, forest=forest)
     ones = np.ones(len(held_out.observed), dtype=bool)
@@ -128,6 +123,16 @@ def tune(
     finally:
         optuna.logging.set_verbosity(before)
     return study
+
+
+def _check(space: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]) -> None:
+    """Refuse what is no parameter, and what is both searched and fixed."""
+    unknown = sorted(set(space) - set(LinkPredictor().get_params()) - OPTIONS)
+    if unknown:
+        raise ValueError(f"space: LinkPredictor has no parameter {unknown[0]!r}.")
+    both = sorted(set(space) & set(fixed))
+    if both:
+        raise ValueError(f"{both[0]!r} is both in space and fixed; give it once.")
 
 
 def _sqlite(path: Path) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
+import as_described
 import figures
 import rivals
 import table1
@@ -74,6 +75,12 @@ def test_the_second_table_is_that_of_its_cells(folder):
     described = table2.read_results(out.parent / "as_described" / "results")
     table = (out / "table2.md").read_text(encoding="utf-8")
     assert table2.table_markdown(table2.read_results(out / "results"), described) == table
+
+
+def test_the_table_as_described_is_that_of_its_cells(monkeypatch):
+    out = PAPER / "results" / "as_described"
+    monkeypatch.setattr(as_described, "write_text", lambda path, text: text)
+    assert as_described.write_table(out) == (out / "as_described.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_rivals_is_that_of_its_cells(monkeypatch):
