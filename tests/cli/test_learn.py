@@ -102,12 +102,23 @@ def test_a_score_without_learning_that_is_better_is_warned_of():
     assert lines[0] == (
         "Existence of held-out links (50 is chance; 1,200 pairs): 90.0; without learning: springrank 70.0."
     )
-    assert lines[2:] == ["Warning: for direction, springrank alone is better (80.2)."]
+    assert lines[2:] == ["Warning: direction of held-out links: springrank alone is better (80.2)."]
     told["direction"] = 80.2
     assert len(score_lines(told)) == 2
     assert "could be held out" in score_lines({"calibration": known})[0]
-    told["existence_reciprocal"] = 88.0
-    assert "Existence of links whose reverse is there: 88.0." in score_lines(told)
+    told["existence_reciprocal"], told["pairs"]["existence_reciprocal"] = 88.0, 90
+    told["baselines"]["adamic_adar_reverse"] = {
+        **told["baselines"]["springrank"],
+        "existence_reciprocal": 89.0,
+    }
+    lines = score_lines(told)
+    assert lines[2] == (
+        "Existence of held-out links whose reverse is there (50 is chance; 90 pairs): 88.0; "
+        "without learning: adamic adar reverse 89.0."
+    )
+    assert lines[3].startswith(
+        "Warning: existence of held-out links whose reverse is there: adamic adar reverse"
+    )
 
 
 def test_mistakes_are_told_in_a_line(papers, tmp_path):

@@ -63,6 +63,14 @@ def test_degrees_and_heights():
     np.testing.assert_allclose(baseline_logits(arcs, 20)["springrank"](ALL_PAIRS), expected)
 
 
+def test_the_reverse_arc_is_worth_five():
+    arcs = np.concatenate([citations(2, n=20), citations(2, n=20)[:9, ::-1]])
+    known = set(map(tuple, arcs.tolist()))
+    logits = baseline_logits(arcs, 20)
+    expected = logits["adamic_adar_path"](ALL_PAIRS) + [5 * ((j, i) in known) for i, j in ALL_PAIRS.tolist()]
+    np.testing.assert_allclose(logits["adamic_adar_reverse"](ALL_PAIRS), expected)
+
+
 @pytest.mark.parametrize("with_features", [False, True])
 def test_closed_form_is_minus_a_randers_distance(with_features):
     arcs = citations(2, n=20)
@@ -104,7 +112,7 @@ def test_run_on_citations_in_time():
     scores = run_baselines(split, features=np.eye(400), n_jobs=1)
     assert set(scores) == {
         "springrank", "degree_product", "common_neighbors", "common_neighbors_path", "adamic_adar",
-        "adamic_adar_path", "closed_form", "closed_form_features",
+        "adamic_adar_path", "adamic_adar_reverse", "closed_form", "closed_form_features",
     }  # fmt: skip
     assert scores["common_neighbors"]["direction"] == scores["adamic_adar"]["direction"] == 50
     assert scores["springrank"]["direction"] > 85

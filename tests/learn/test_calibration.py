@@ -55,6 +55,44 @@ def test_arcs_hidden_at_random_are_expected_in_their_number_and_group(reciprocit
     assert missing[1] == pytest.approx(alone.sum(), rel=0.25)
 
 
+def test_pairs_two_steps_apart_are_drawn_as_often_as_is_said():
+    """By walking all ways: from any node that has a neighbor, along two arcs, whichever way they run."""
+    arcs = np.array([(0, 1), (1, 0), (1, 2), (3, 1), (3, 4), (5, 4)])
+    n, count = 7, 200_000  # nobody knows the last node
+    near = [sorted({int(b) for a, b in [*arcs, *arcs[:, ::-1]] if a == i}) for i in range(n)]
+    walk = np.zeros((n, n))
+    for i in range(6):
+        for k in near[i]:
+            for j in near[k]:
+                walk[i, j] += 1 / 6 / len(near[i]) / len(near[k])
+    expected = ((walk + walk.T) / 2 + 1 / n**2) / 2
+    drawn, chances = C.near_and_random_pairs(arcs, n, count, np.random.default_rng(0))
+    assert drawn.shape == (count, 2)
+    np.testing.assert_allclose(chances, expected[drawn[:, 0], drawn[:, 1]])
+    found = np.bincount(drawn @ [n, 1], minlength=n * n).reshape(n, n) / count
+    np.testing.assert_allclose(found, expected, atol=5 * np.sqrt(expected.max() / count))
+
+
+def test_samples_stand_for_all_pairs_that_are_no_arcs():
+    """Of a graph with too many pairs for all of them, what samples say of the whole is what counting says."""
+    rng = np.random.default_rng(0)
+    n = 1500
+    arcs = np.unique(
+        rng.integers(0, 40, size=(6000, 2)) + 40 * rng.integers(0, n // 40, size=(6000, 1)), axis=0
+    )
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    free, _ = C.groups(arcs, n, 0.1, rng)
+    sizes, _ = C.missing_arcs(arcs, n, 0.1)
+    assert free.weights.sum() == pytest.approx(sizes[0])
+    assert not ArcSet(arcs, n).contains(free.pairs).any()
+    assert not ArcSet(arcs, n).contains(free.pairs[:, ::-1]).any()
+    either = len(np.unique(np.sort(arcs, axis=1), axis=0))
+    alike = (n // 40) * 40 * 39 - 2 * either  # pairs of a block of 40, one way or another not observed
+    same = free.pairs[:, 0] // 40 == free.pairs[:, 1] // 40
+    assert same.mean() > 10 * alike / sizes[0]  # which random pairs alone would hardly see
+    assert free.weights[same].sum() == pytest.approx(alike, rel=0.03)
+
+
 def test_true_log_odds_get_a_slope_of_one_and_true_probabilities():
     """Hide a tenth of the arcs of a drawn graph: of a pair not observed, the odds of an arc are 0.1 of the drawn odds."""
     arcs, log_odds = drawn_graph()
@@ -133,7 +171,7 @@ def total_of_unobserved(model, known, n):
     for rows in np.array_split(np.arange(n), max(1, n * n // 400_000)):
         pairs = np.stack(np.meshgrid(rows, np.arange(n), indexing="ij"), axis=-1).reshape(-1, 2)
         pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & ~ArcSet(known, n).contains(pairs)]
-        total += model._probabilities(pairs).sum()
+        total += model.predict_proba(pairs)[:, 1].sum()
     return total
 
 

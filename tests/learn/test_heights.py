@@ -14,8 +14,8 @@ from finsler.learn.features import spring_heights  # noqa: E402
 from finsler.learn.heights import (  # noqa: E402
     FEATURE_RIDGE,
     OWN_RIDGE,
-    PATH,
-    STRENGTH,
+    PATH_SIZE,
+    WEIGHT_RIDGE,
     Knowledge,
     LearnedDirection,
     Paths,
@@ -53,10 +53,10 @@ def test_weights_are_the_minimum_of_the_ridged_likelihood():
     """Against a general optimizer, with all arcs shown their way: reversing some of them must not matter."""
     rng = np.random.default_rng(0)
     steps = rng.normal(size=(80, 4)) * [1, 0.1, 20, 1] + [0.5, -0.02, 0.0, 0.3]
-    sizes = np.append(np.sqrt((steps[:, :3] ** 2).sum(axis=0) / 80), 1 / PATH)
+    sizes = np.append(np.sqrt((steps[:, :3] ** 2).sum(axis=0) / 80), 1 / PATH_SIZE)
 
     def loss(w):
-        return STRENGTH * np.logaddexp(0, -steps / sizes @ w).sum() + w @ w / 2
+        return np.logaddexp(0, -steps / sizes @ w).sum() + WEIGHT_RIDGE * w @ w / 2
 
     expected = minimize(loss, np.zeros(4), tol=1e-10).x / sizes
     assert direction_weights(steps) == pytest.approx(expected, rel=0.01, abs=1e-3)

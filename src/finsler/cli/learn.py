@@ -13,7 +13,11 @@ from finsler.cli.output import say
 from finsler.errors import InputError
 
 MODEL = "The model"
-TASKS = {"existence_mixed": "Existence", "direction": "Direction"}
+TASKS = {
+    "existence_mixed": "Existence of held-out links",
+    "direction": "Direction of held-out links",
+    "existence_reciprocal": "Existence of held-out links whose reverse is there",
+}
 LEARN_EXAMPLES = opt.examples(
     "finsler learn citations.csv --out model.npz --out map.html",
     "finsler learn citations.csv --features words.npz --checkpoint state --out model.npz",
@@ -124,17 +128,17 @@ def score_lines(scores: dict[str, Any]) -> list[str]:
     for task, words in TASKS.items():
         if not isfinite(scores.get(task, nan)):
             continue
-        others = {name.replace("_", " "): found[task] for name, found in baselines.items()}
+        others = {name.replace("_", " "): found[task] for name, found in baselines.items() if task in found}
         beside = ", ".join(f"{name} {value:.1f}" for name, value in others.items())
         lines.append(
-            f"{words} of held-out links (50 is chance; {scores['pairs'][task]:,} pairs): {scores[task]:.1f}; "
+            f"{words} (50 is chance; {scores['pairs'][task]:,} pairs): {scores[task]:.1f}; "
             f"without learning: {beside}."
         )
         best = max(others, key=lambda name: others[name], default="")
         if best and others[best] > scores[task] + 0.05:  # beyond what is printed
-            better.append(f"Warning: for {words.lower()}, {best} alone is better ({others[best]:.1f}).")
-    if "existence_reciprocal" in scores:
-        lines.append(f"Existence of links whose reverse is there: {scores['existence_reciprocal']:.1f}.")
+            better.append(
+                f"Warning: {words[0].lower()}{words[1:]}: {best} alone is better ({others[best]:.1f})."
+            )
     if not lines:
         lines.append("No links could be held out to tell existence and direction from chance.")
     found = scores["calibration"]

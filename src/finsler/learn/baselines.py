@@ -17,7 +17,7 @@ from scipy import sparse
 from finsler._arguments import check_arguments
 from finsler.data.labels import LabelIndex
 from finsler.errors import check_choice
-from finsler.graphs.arc_set import Integers, check_arcs
+from finsler.graphs.arc_set import ArcSet, Integers, check_arcs
 from finsler.learn.features import (
     adjacency,
     choose_ridge,
@@ -95,8 +95,9 @@ def baseline_logits(
 
     "springrank": how far a pair leads down the heights of SpringRank; "degree_product": (1 + out-degree of the first) x
     (1 + in-degree of the second), in logarithms; "common_neighbors" and "adamic_adar": of both ends or, with "_path", on
-    the way from the first to the second; "closed_form" and, with features, "closed_form_features": minus the distance in
-    a Randers map that needs no training, of log-PPR factors, features and SpringRank heights.
+    the way from the first to the second; "adamic_adar_reverse": the last one, and 5 if the reverse arc is there;
+    "closed_form" and, with features, "closed_form_features": minus the distance in a Randers map that needs no training, of
+    log-PPR factors, features and SpringRank heights.
 
     Examples
     --------
@@ -116,13 +117,15 @@ def baseline_logits(
 def trivial_logits(known: Integers, n: int, heights: Array) -> dict[str, Logit]:
     """The scores of `baseline_logits` that are no maps, from checked arcs and the heights of SpringRank."""
     leaving, arriving = (np.log1p(np.bincount(known[:, k], minlength=n)) for k in (0, 1))
+    observed, on_the_way = ArcSet(known, n), neighbor_logit(known, n, along="path", adamic_adar=True)
     return {
         "springrank": lambda pairs: heights[pairs[:, 0]] - heights[pairs[:, 1]],
         "degree_product": lambda pairs: leaving[pairs[:, 0]] + arriving[pairs[:, 1]],
         "common_neighbors": neighbor_logit(known, n),
         "common_neighbors_path": neighbor_logit(known, n, along="path"),
         "adamic_adar": neighbor_logit(known, n, adamic_adar=True),
-        "adamic_adar_path": neighbor_logit(known, n, along="path", adamic_adar=True),
+        "adamic_adar_path": on_the_way,
+        "adamic_adar_reverse": lambda pairs: on_the_way(pairs) + 5.0 * observed.contains(pairs[:, ::-1]),
     }
 
 

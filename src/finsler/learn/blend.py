@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
+from finsler._runtime import cached_property
 from finsler.graphs.arc_set import ArcSet, Integers
 from finsler.learn.heights import LearnedDirection
 from finsler.learn.model import FittedModel
 from finsler.learn.neighbors import FEATURES, PairFeatures
-from finsler.learn.tasks import LinkTasks, mean_score, roc_auc, score_links
+from finsler.learn.tasks import LinkTasks, PairTask, mean_score, roc_auc, score_links
 
 Array = NDArray[np.floating[Any]]
 
 CORRECTION_GAIN = 0.1  # points of the mean score that a correction must gain to be used
 CORRECTION_FOLDS = 5  # of held-out pairs, in which a correction is learned without those that it is judged by
-FEWEST_ARCS = (
-    50  # held out, to learn a correction from, or what tells arcs from their reverses, and to compare inputs
-)
+# Arcs held out, to learn a correction from, or what tells arcs from their reverses, and to compare inputs.
+FEWEST_ARCS = 50
 FEWEST_ALONE = 30  # of them with an observed reverse arc, to judge by these as well
 CORRECTION_RIDGE = 0.02  # per held-out arc, on the weights of standardized features: keeps them small
 LEARNED_SHARE = 0.8  # of the log odds of a direction
@@ -144,26 +144,32 @@ class HeldOut:
         backward = backward[rng.permutation(len(backward))[:RANDOM_PAIRS]]
         return cls(tasks, arcs, random, backward, arcs[observed.contains(arcs[:, ::-1])], share)
 
+    @cached_property
+    def reciprocal(self) -> PairTask | None:
+        """Arcs that were held out alone, to be told from reversed arcs and random pairs; None if they are few."""
+        if len(self.alone) < FEWEST_ALONE or not len(self.backward):
+            return None
+        pairs = np.concatenate([self.alone, self.backward, self.random[: 2 * len(self.backward)]])
+        return PairTask(pairs, np.arange(len(pairs)) < len(self.alone))
+
     def scores(
         self, score: Callable[[Any], Array], direction: Callable[[Any], Array] | None = None
     ) -> dict[str, float]:
         """Scores of the tasks and, where arcs were held out alone, of telling these from reversed arcs and random pairs."""
-        found = score_links(self.tasks, score, direction)
-        alone = self.alone
-        if len(alone) >= FEWEST_ALONE and len(self.backward):
-            against = np.concatenate([self.backward, self.random[: 2 * len(self.backward)]])
-            labels = np.arange(len(alone) + len(against)) < len(alone)
-            found["existence_reciprocal"] = 100 * roc_auc(labels, score(np.concatenate([alone, against])))
+        found, reciprocal = score_links(self.tasks, score, direction), self.reciprocal
+        if reciprocal is not None:
+            found["existence_reciprocal"] = 100 * roc_auc(reciprocal.labels, score(reciprocal.pairs))
         return found
 
     def counts(self) -> dict[str, int]:
         """How many pairs each task asks about."""
-        tasks = self.tasks
-        return {
-            "direction": len(tasks.direction.pairs),
-            "existence_mixed": len(tasks.existence_mixed.pairs),
-            "existence_random": len(tasks.existence_random.pairs),
+        asked = {
+            "direction": self.tasks.direction,
+            "existence_mixed": self.tasks.existence_mixed,
+            "existence_random": self.tasks.existence_random,
+            "existence_reciprocal": self.reciprocal,
         }
+        return {name: len(task.pairs) for name, task in asked.items() if task is not None}
 
     def mean(self, score: Callable[[Any], Array], direction: Callable[[Any], Array] | None = None) -> float:
         """Mean of the scores; that of arcs held out alone counts by their number against the pairs of the tasks."""

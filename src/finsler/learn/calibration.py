@@ -20,10 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
 from finsler.graphs.arc_set import ArcSet, Integers, arcs_of_keys
+from finsler.learn.features import adjacency
+from finsler.learn.neighbors import shared
 
 Array = NDArray[np.floating[Any]]
 Score = Callable[[Any], Array]
@@ -33,9 +36,8 @@ SAMPLE = 200_000  # pairs of a group that stand for all of it
 BINS = 8  # of the reliability curve
 LARGEST_LOG_ODDS = 35.0  # a probability below 1 and above 0 in double precision
 FEWEST_FOR_BENDS = 40  # held-out arcs
-RIDGE = (
-    1e-2  # on slopes of standardized scores, in held-out arcs: keeps it finite where all arcs score higher
-)
+# On slopes of standardized scores, in held-out arcs: keeps them finite where all arcs score higher.
+RIDGE = 1e-2
 
 
 class Line(NamedTuple):
@@ -78,6 +80,7 @@ class Group(NamedTuple):
 
     pairs: Integers
     size: float
+    weights: Array  # how many each stands for: they add up to the size
     missing: float
 
 
@@ -137,20 +140,54 @@ def groups(
     observed = ArcSet(arcs, n)
     left_out = observed if without is None else ArcSet(np.concatenate([arcs, without]), n)
     sizes, missing = missing_arcs(arcs, n, share)
+    chances: Array
     if n * n <= 2 * SAMPLE:
-        drawn = arcs_of_keys(np.arange(n * n), n)
+        drawn, chances = arcs_of_keys(np.arange(n * n), n), np.ones(n * n)
     else:
-        drawn = rng.integers(0, n, size=(SAMPLE, 2))
-    drawn = drawn[(drawn[:, 0] != drawn[:, 1]) & ~left_out.contains(drawn)]
-    drawn = drawn[~observed.contains(drawn[:, ::-1])]
+        drawn, chances = near_and_random_pairs(arcs, n, SAMPLE, rng)
+    free = (drawn[:, 0] != drawn[:, 1]) & ~left_out.contains(drawn) & ~observed.contains(drawn[:, ::-1])
     backward = arcs[:, ::-1]
     backward = backward[~left_out.contains(backward)]
     if len(backward) > SAMPLE:
         backward = backward[rng.permutation(len(backward))[:SAMPLE]]
     return [
-        Group(pairs, float(size), float(lacks))
-        for pairs, size, lacks in zip((drawn, backward), sizes, missing, strict=True)
+        Group(pairs, float(size), size * weights / max(weights.sum(), 1e-300), float(lacks))
+        for pairs, weights, size, lacks in zip(
+            (drawn[free], backward), (1 / chances[free], np.ones(len(backward))), sizes, missing, strict=True
+        )
     ]
+
+
+def near_and_random_pairs(
+    arcs: Integers, n: int, count: int, rng: np.random.Generator
+) -> tuple[Integers, Array]:
+    """Ordered pairs, half of them random and half the ends of two steps along arcs, whichever way these run.
+
+    And how likely each was to be drawn, in whichever half: pairs two steps apart are few, and most of the arcs that are
+    missing are among them, so that random pairs alone would let one stand for thousands of them.
+    """
+    near = adjacency(arcs, n, "both")
+    degree = np.diff(near.indptr)
+    starts = np.flatnonzero(degree)
+
+    def step(nodes: Integers) -> Integers:
+        return near.indices[near.indptr[nodes] + (rng.random(len(nodes)) * degree[nodes]).astype(np.int64)]
+
+    walked = starts[rng.integers(0, len(starts), size=count // 2)].astype(np.int64)
+    ends = step(step(walked)).astype(np.int64)
+    drawn = np.concatenate(
+        [
+            np.column_stack([walked, ends])[: count // 4],
+            np.column_stack([ends, walked])[count // 4 :],
+            rng.integers(0, n, size=(count - count // 2, 2)),
+        ]
+    )
+    # By way of k, from i: 1 / (starts) 1 / degree_i 1 / degree_k.
+    weighted = sparse.csr_array(near @ sparse.diags_array(1 / np.maximum(degree, 1)))
+    inverse = 1 / np.maximum(degree, 1)
+    either = (inverse[drawn[:, 0]] + inverse[drawn[:, 1]]) / 2
+    walk = shared(weighted, near, drawn) * either / len(starts)
+    return drawn, (walk + 1 / n**2) / 2
 
 
 def fit_lines(
@@ -177,8 +214,11 @@ def fit_lines(
             continue
         scores = np.concatenate([score(positive), score(group.pairs)])
         is_arc = np.arange(len(scores)) < len(positive)
-        weights = np.where(
-            is_arc, group.missing / len(positive), (group.size - group.missing) / len(group.pairs)
+        weights = np.concatenate(
+            [
+                np.full(len(positive), group.missing / len(positive)),
+                group.weights * (1 - group.missing / group.size),
+            ]
         )
         examples = Examples(scores, is_arc, weights)
         lines.append(weighted_logistic(examples, _bends(examples))[0])
@@ -224,8 +264,7 @@ def fit_intercepts(
     found = np.zeros(2)
     for g, group in enumerate(groups(known, n, share, rng)):
         if len(group.pairs):
-            weights = np.full(len(group.pairs), group.size / len(group.pairs))
-            found[g] = _intercept(lines[g](score(group.pairs)), weights, group.missing)
+            found[g] = _intercept(lines[g](score(group.pairs)), group.weights, group.missing)
     return Calibration(lines, found)
 
 

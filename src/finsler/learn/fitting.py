@@ -103,9 +103,9 @@ class Fitter:
         self._curriculum: Curriculum | None = None
         self._trained: dict[str, Member] = {}
         self._known_lines: dict[str, Array] = {}
-        self._learned: tuple[LearnedDirection, LearnedDirection] | None = (
-            None  # to validate and to predict with
-        )
+        self._validated: LinkScore | None = None  # the score of the outcome, from the arcs to learn alone
+        # To validate and to predict with.
+        self._learned: tuple[LearnedDirection, LearnedDirection] | None = None
 
     @cached_property
     def held_out(self) -> HeldOut | None:
@@ -139,6 +139,7 @@ class Fitter:
                 raise
             outcome.kind = self._best_kind()
         self._choose()
+        self._score_trivially()
         self._calibrate()
         return outcome
 
@@ -170,9 +171,8 @@ class Fitter:
         for name, X in self._maps(self.problem.arcs, self.problem.sketch).items():
             model, score = self._decoded(X), np.nan
             if held_out is not None:
-                found = score_links(held_out.tasks, model.logits)
-                outcome.scores.setdefault("baselines", {})[name] = found
-                score = mean_score(found)
+                outcome.scores.setdefault("baselines", {})[name] = held_out.scores(model.logits)
+                score = mean_score(score_links(held_out.tasks, model.logits))
             if self.encoder in ("auto", CLOSED_FORM):
                 self._trained[name] = Member(model, None, score)
                 outcome.candidates[name] = score
@@ -288,7 +288,7 @@ class Fitter:
         """Probabilities: lines by held-out arcs, or by the arcs themselves if there are none; intercepts by the density."""
         problem, outcome, share = self.problem, self.outcome, self.missing_share
         rng = np.random.default_rng([self.seed, 3])
-        arcs, asked, score = problem.arcs, problem.held_out, getattr(self, "_validated", outcome.score)
+        arcs, asked, score = problem.arcs, problem.held_out, self._validated or outcome.score
         if not len(asked):  # nothing was held out: probabilities are too sure of themselves
             some = rng.permutation(len(arcs))[: max(1, len(arcs) // 10)]
             asked, arcs = arcs[some], np.delete(arcs, some, axis=0)
@@ -303,11 +303,15 @@ class Fitter:
             "from": "held-out arcs" if len(problem.held_out) else "the arcs that were learned",
             **report,
         }
-        if self.held_out is not None:
-            trivial = trivial_logits(problem.arcs, problem.n_nodes, problem.sketch.heights)
-            tasks = self.held_out.tasks
-            found = {name: score_links(tasks, logit) for name, logit in trivial.items()}
-            outcome.scores["baselines"] = found | outcome.scores.get("baselines", {})
+
+    def _score_trivially(self) -> None:
+        """Scores without learning, beside those of the closed forms."""
+        problem, held_out, scores = self.problem, self.held_out, self.outcome.scores
+        if held_out is None:
+            return
+        trivial = trivial_logits(problem.arcs, problem.n_nodes, problem.sketch.heights)
+        found = {name: held_out.scores(logit) for name, logit in trivial.items()}
+        scores["baselines"] = found | scores.get("baselines", {})
 
     def over(self) -> bool:
         """Whether the training was stopped, or the time is up."""

@@ -39,15 +39,13 @@ from finsler.learn.neighbors import PairFeatures
 Array = NDArray[np.floating[Any]]
 
 FOLDS = 6
-FEWEST_ONE_WAY = (
-    50  # arcs that run one way only, and pairs of neighbors beyond those of a spanning forest, to learn from
-)
+# To learn from: arcs that run one way only, and pairs of neighbors beyond those of a spanning forest.
+FEWEST_ONE_WAY = 50
 # Of the two parts of Bradley and Terry's heights, each node's own and that of the features, whose rows have length 1.
 OWN_RIDGE, FEATURE_RIDGE = 0.1, 0.3
-STRENGTH = 0.1  # C of the regression: the ridge on weights of columns of root mean square 1 is 1 / C
-PATH = (
-    2.0  # size of the column of paths beside those, whatever its root mean square: rare paths are sure signs
-)
+WEIGHT_RIDGE = 10.0  # of the regression, on weights of columns of root mean square 1
+# Size of the column of paths beside those, whatever its root mean square: rare paths are sure signs.
+PATH_SIZE = 2.0
 
 
 class Paths:
@@ -159,12 +157,12 @@ def bradley_terry(arcs: Integers, n: int, features: Array | None = None) -> Arra
 def direction_weights(steps: Array) -> Array:
     """Weights w with which ``sigmoid(step @ w)`` is the probability that an arc runs its way; of arcs.
 
-    The ridge is on weights of columns of root mean square 1, but for the last one, whether there is a path, see `PATH`.
+    The ridge is on weights of columns of root mean square 1, but for the last one, whether there is a path, see `PATH_SIZE`.
     """
     scale = np.sqrt(np.mean(steps**2, axis=0))
-    scale = np.append(np.where(scale > 0, scale, 1.0)[:-1], 1 / PATH)
+    scale = np.append(np.where(scale > 0, scale, 1.0)[:-1], 1 / PATH_SIZE)
     # The regression wants both answers: every other arc is shown reversed, which changes nothing in its likelihood.
     shown = np.arange(len(steps)) % 2 == 0
     steps = np.where(shown[:, None], steps, -steps) / scale
-    fit = LogisticRegression(C=STRENGTH, fit_intercept=False, max_iter=500).fit(steps, shown)
+    fit = LogisticRegression(C=1 / WEIGHT_RIDGE, fit_intercept=False, max_iter=500).fit(steps, shown)
     return np.asarray(fit.coef_[0] / scale)

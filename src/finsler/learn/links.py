@@ -287,12 +287,13 @@ class LinkPredictor(BaseEstimator):
             Its columns are those of ``classes_``: column 1 is the probability of an arc.
         """
         check_is_fitted(self)
-        there = self._probabilities(self._nodes.pairs(X))
+        _, there = self._scored(self._nodes.pairs(X))
         return np.column_stack([1 - there, there])
 
-    def _probabilities(self, pairs: Integers) -> Array:
-        outcome = self._outcome
-        return outcome.calibration.probabilities(outcome.score(pairs), self._arcs.contains(pairs[:, ::-1]))
+    def _scored(self, pairs: Integers) -> tuple[Array, Array]:
+        """Raw scores of pairs of positions, and probabilities."""
+        scores = self._outcome.score(pairs)
+        return scores, self._outcome.calibration.probabilities(scores, self._arcs.contains(pairs[:, ::-1]))
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
         """Whether an arc from the first to the second node of each pair is more likely than not: rarely, if it is sparse."""
@@ -323,11 +324,11 @@ class LinkPredictor(BaseEstimator):
         check_count("k", k)
         n = len(self._nodes)
         at = self._nodes.position(source, "source")
-        chances = self._probabilities(np.column_stack([np.full(n, at), np.arange(n)]))
+        scores, chances = self._scored(np.column_stack([np.full(n, at), np.arange(n)]))
         chances[at] = -1
         if exclude_known:
             chances[self._known[self._known[:, 0] == at, 1]] = -1
-        best = np.argsort(-chances, kind="stable")[:k]
+        best = np.lexsort((-scores, -chances))[:k]  # a calibration may be level between two scores
         return [(self._nodes.label(j), float(chances[j])) for j in best if chances[j] >= 0]
 
     def score(self, X: Any, y: ArrayLike | None = None) -> float:
