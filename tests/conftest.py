@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# The gate tries the same examples each time; make fuzz looks for new ones.
-settings.register_profile("finsler", derandomize=not os.environ.get("FINSLER_FUZZ"))
+# The gate tries the same examples each time; make fuzz looks for new ones. The first one may have to wait for the compiler.
+settings.register_profile("finsler", derandomize=not os.environ.get("FINSLER_FUZZ"), deadline=None)
 settings.load_profile("finsler")
 
 # A shell starts background jobs with Ctrl-C ignored, and so would be the processes that the tests of Ctrl-C start.

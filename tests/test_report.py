@@ -253,7 +253,7 @@ def assert_same_report(a, b, scale=1.0):
         assert x is None or x[key] * scale == pytest.approx(y[key])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 12),
@@ -272,7 +272,7 @@ def test_permutation_and_transpose(seed, n, unknown, w):
     np.testing.assert_allclose(turned.heights, -report.heights, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     scale=st.floats(1e-100, 1e100),

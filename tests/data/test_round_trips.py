@@ -60,7 +60,7 @@ def read(content, kind, *, quickly):
         fast_text.LOADED = old
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(NAMES, min_size=3, max_size=6, unique=True), written(), st.booleans(), st.data())
 def test_matrices(labels, style, quickly, data):
     n = len(labels)
@@ -72,7 +72,7 @@ def test_matrices(labels, style, quickly, data):
     np.testing.assert_array_equal(found.values, values)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(NAMES, NAMES, NUMBERS), min_size=3, max_size=9), written(), st.booleans())
 def test_long_tables(rows, style, quickly):
     content = text_of([["from", "to", "minutes"], *rows], style)
@@ -81,7 +81,7 @@ def test_long_tables(rows, style, quickly):
     np.testing.assert_array_equal(found.values, [value for *_, value in rows])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(NAMES, min_size=3, max_size=6, unique=True), st.data())
 def test_what_the_command_line_writes(labels, data):
     n = len(labels)
@@ -116,7 +116,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(WHOLE, WHOLE), min_size=4, max_size=12),
     st.none() | ODD,

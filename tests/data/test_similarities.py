@@ -145,7 +145,7 @@ def test_ranks_by_hand():
     np.testing.assert_array_equal(missing[3], [np.nan, np.nan, 1, 0, np.nan])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 10**6),
     zero=st.floats(0, 0.6),

@@ -198,7 +198,7 @@ def test_rows_where():
     assert kept.tolist() == [0, 1, 3]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.text("abcäöü .,'", min_size=1, max_size=5).map(str.strip).filter(bool),

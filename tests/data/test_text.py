@@ -185,7 +185,7 @@ def test_parsers_agree(package, monkeypatch):
     monkeypatch.setattr(fast_text, "PARSERS", {package: fast_text.PARSERS[package]})
     calls = []
 
-    @settings(deadline=None, max_examples=250)
+    @settings(max_examples=250)
     @given(
         st.lists(st.tuples(labels, cells, cells), min_size=1, max_size=5),
         st.sampled_from([",", ";", "\t", "|", " "]),
@@ -264,7 +264,7 @@ word = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_s
 word = word.map(str.strip).filter(bool)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(word, st.floats(allow_nan=False), st.floats(0, 9)), min_size=2, max_size=8),
     st.sampled_from([",", ";", "\t", "|"]),

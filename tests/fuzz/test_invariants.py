@@ -18,7 +18,7 @@ def test_random_cases(kind):
     examples = max(5, round((EXAMPLES or QUICK) * COSTLY.get(kind, 1.0)))
 
     @settings(
-        max_examples=examples, derandomize=not EXAMPLES, deadline=None, database=None,
+        max_examples=examples, derandomize=not EXAMPLES, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(st.integers(0, 2**62))

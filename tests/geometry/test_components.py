@@ -38,7 +38,7 @@ def links(draw):
 
 
 @given(links())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_all_ways_agree_with_a_plain_search(joined):
     n = len(joined)
     rows, columns = np.nonzero(joined)

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
@@ -541,7 +541,6 @@ random_arcs = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(random_arcs)
 def test_random_lists_of_arcs(arcs):
     rows = [(u, v, w) for (u, v), w in arcs.items()]
@@ -562,7 +561,6 @@ def test_random_lists_of_arcs(arcs):
     np.testing.assert_allclose(dijkstra(graph.matrix), expected)
 
 
-@settings(deadline=None)
 @given(random_arcs, st.sampled_from(["strong", "weak"]))
 def test_random_components(arcs, connection):
     graph = as_digraph(list(arcs))

@@ -90,7 +90,7 @@ def digraphs(draw):
     return n, rows, cols, weights, sources
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(digraphs(), st.sampled_from(KINDS))
 def test_small_digraphs_against_bellman_ford_and_scipy(digraph, kind):
     n, rows, cols, weights, sources = digraph

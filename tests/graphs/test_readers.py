@@ -506,7 +506,7 @@ names = graphs_on(word).filter(
 random_graphs = st.one_of(graphs_on(st.integers(-9, 99)), names)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(random_graphs, st.sampled_from([",", ";", "\t"]), st.booleans(), st.sampled_from(["", ".gz"]))
 def test_random_digraphs_survive_text_files(tmp_path, arcs, delimiter, header, gz):
     path = tmp_path / f"random.csv{gz}"
@@ -520,7 +520,7 @@ def test_random_digraphs_survive_text_files(tmp_path, arcs, delimiter, header, g
     np.testing.assert_array_equal(graph.matrix.data, expected.matrix.data)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(random_graphs, st.sampled_from(["mtx", "npz", "arrays"]))
 def test_random_digraphs_survive_binary_files(tmp_path, arcs, form):
     graph = as_digraph([(u, v, w) for (u, v), w in arcs.items()])

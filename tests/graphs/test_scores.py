@@ -109,7 +109,7 @@ def test_ties_are_pessimistic():
     assert digraph_scores(np.zeros((5, 2)), 0.3, arcs).MAP == (1 / 3 + 2 / 4) / 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.booleans())
 def test_map_of_any_small_graph(seed, ties):
     X, omega, arcs = random_map(seed, n=7, m=2, ties=ties)

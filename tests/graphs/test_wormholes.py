@@ -71,7 +71,7 @@ def test_the_second_leg_runs_from_the_boundary_to_the_end():
     np.testing.assert_allclose(turned, weights.T)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), bound=st.floats(0, BOUND), soft=st.booleans(), symmetric=st.booleans())
 def test_weights_are_shares_and_the_intrinsic_criterion_is_the_stricter(seed, bound, soft, symmetric):
     D, points, boundary = detours(seed=seed)

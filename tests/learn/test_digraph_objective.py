@@ -153,7 +153,7 @@ def test_blocks_add_up_and_threads_change_nothing():
     assert bool((threaded.gradient == found.gradient).all())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), alpha=st.floats(0, 0.99))
 def test_invariance(seed, alpha):
     """A shift, a turn about the vertical and another order of the nodes change nothing."""

@@ -49,7 +49,7 @@ def slow_springrank(arcs, n, ridge):
     return np.linalg.lstsq(np.array(rows), np.array(wanted), rcond=None)[0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([1e-3, 0.3, 1.0, 10.0]))
 def test_springrank_is_least_squares(seed, ridge):
     arcs = random_arcs(seed)

@@ -169,7 +169,7 @@ def test_same_seed_same_split_whatever_the_input():
     assert not np.array_equal(split_links(arcs, random_state=6, n_nodes=60).test_pairs, splits[0].test_pairs)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.floats(2.5, 9), st.floats(0, 1))
 def test_any_graph_splits_cleanly(seed, degree, reciprocal):
     arcs = random_arcs(seed, n=40, degree=degree, reciprocal=reciprocal)

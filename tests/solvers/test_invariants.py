@@ -14,7 +14,7 @@ seeds = st.integers(0, 10_000)
 kinds = st.sampled_from(["uniform", "symmetric", "asymmetric", "missing", "hinge"])
 alphas = st.sampled_from([0.0, 0.2, 0.7, 0.95])
 dimensions = st.integers(1, 4)
-gentle = settings(max_examples=40, deadline=None)
+gentle = settings(max_examples=40)
 
 
 def solve(D, W, m, alpha, start, **options):

@@ -133,7 +133,7 @@ def test_no_step_goes_uphill_not_even_one_almost_twice_as_long(case, alpha):
         assert problem.evaluate(X, omega).stress <= now.stress * (1 + 1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), alpha=st.floats(0, 0.9), power=st.sampled_from([0, 1, 2]))
 def test_single_precision_is_close(seed, alpha, power):
     graph = one_way_graph(seed)
