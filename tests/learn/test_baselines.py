@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from finsler.geometry.randers import randers_distances
-from finsler.learn import baselines, neighbors
+from finsler.learn import baselines
 from finsler.learn.baselines import baseline_logits, closed_form_maps, neighbor_logit, run_baselines
 from finsler.learn.features import choose_ridge, spring_heights
 from finsler.learn.tasks import split_links
@@ -34,8 +34,7 @@ ALL_PAIRS = np.array([(i, j) for i in range(20) for j in range(20) if i != j])
 
 @pytest.mark.parametrize("along", ["any", "path"])
 @pytest.mark.parametrize("adamic_adar", [False, True])
-def test_neighbors_are_counted_as_by_loops(along, adamic_adar, monkeypatch):
-    monkeypatch.setattr(neighbors, "PAIRS_AT_A_TIME", 7)
+def test_neighbors_are_counted_as_by_loops(along, adamic_adar):
     rng = np.random.default_rng(0)
     arcs = np.argwhere(rng.random((20, 20)) < 0.15)
     arcs = arcs[arcs[:, 0] != arcs[:, 1]]

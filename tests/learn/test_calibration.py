@@ -43,6 +43,10 @@ def test_missing_arcs_are_counted_group_by_group():
     assert sizes.tolist() == [30 - 4 - 2, 2]  # (2, 0) and (4, 3) have their reverse arc observed
     assert missing.sum() == pytest.approx(4 * 0.25)
     assert missing[1] == pytest.approx(2 * 0.25)  # two of the four arcs are answered
+    _, missing = C.missing_arcs(arcs[1:], 6, 0.2)
+    assert missing.tolist() == pytest.approx(
+        [2.5 * 0.25, 0.5 * 0.25]
+    )  # none of them is: as if half of one were
 
 
 @pytest.mark.parametrize("reciprocity", [0.0, 0.5])
@@ -152,6 +156,56 @@ def test_a_line_with_bends_finds_log_odds_that_level_off():
     assert plain(at).tolist() == (3 * at).tolist()
     steps = C.Line(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0]))
     assert steps(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])).tolist() == [-1.0, 0.0, 1.0, 2.0, 5.0]
+
+
+@pytest.mark.parametrize("n_arcs", [1, 50])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_single_example_of_a_kind_is_predicted_by_itself(n_arcs, seed):
+    """One arc among other pairs, or one pair without an arc: whichever half it falls into."""
+    scores = np.random.default_rng(seed).normal(size=51)
+    examples = C.Examples(scores, np.arange(51) < n_arcs, np.ones(51))
+    found, _ = C._predicted_by_halves(examples, np.random.default_rng(seed))
+    again, _ = C._predicted_by_halves(examples, np.random.default_rng(seed))
+    assert ((found > 0) & (found < 1)).all()
+    assert np.array_equal(found, again)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reports_of_small_graphs_are_possible_and_repeatable(seed):
+    """With a dozen reciprocal pairs one single arc of them is held out, with nine nodes none."""
+    rng = np.random.default_rng(seed)
+    n = (9, 40, 60)[seed]
+    arcs = np.unique(rng.integers(n, size=(3 * n, 2)), axis=0)
+    arcs = np.concatenate([arcs, arcs[:12, ::-1]])
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    found = [
+        LinkPredictor(**FAST, validation_fraction=0.05 if seed else 0)
+        .fit(known_graph(np.unique(arcs, axis=0), n))
+        .scores_["calibration"]
+        for _ in range(2)
+    ]
+    assert found[0] == found[1]
+    assert 0 <= found[0]["brier"] <= 1
+    assert 0 <= found[0]["log_loss"] < 5
+
+
+def test_in_undirected_graphs_the_score_that_is_calibrated_does_not_know_the_arcs_held_out():
+    """Links at random: nothing can be known of them, and probabilities that are fitted to hidden ones say so."""
+    rng = np.random.default_rng(0)
+    pairs = np.argwhere(np.triu(rng.random((150, 150)) < 0.06, 1))
+    graph = known_graph(np.concatenate([pairs, pairs[:, ::-1]]), 150)
+    model = LinkPredictor(**FAST, encoder="closed_form").fit(graph)
+    found = model.scores_["calibration"]
+    assert found["from"] == "held-out arcs"
+    assert found["held_out_arcs"] > 20
+    assert found["log_loss"] > 0.95 * found["log_loss_of_chance"]
+
+
+def test_one_arc_is_enough_for_probabilities():
+    model = LinkPredictor(**FAST, encoder="closed_form", validation_fraction=0).fit(
+        known_graph(np.array([[0, 1]]), 1000)
+    )
+    assert np.isfinite(model.predict_proba([(1, 2), (0, 2)])).all()
 
 
 def test_brier_and_log_loss_are_those_of_a_loop():

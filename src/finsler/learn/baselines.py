@@ -37,8 +37,7 @@ Logit = Callable[[np.ndarray], np.ndarray]
 # Drift of the closed form, and standard deviation of its heights where locations are unit vectors: one choice for all
 # graphs, made on the validation sets of split 0 of Cora, Citeseer, Gr-QC, Chameleon and Squirrel together.
 CLOSED_FORM_ALPHA, CLOSED_FORM_SPREAD = 0.99, 0.25
-# Dimensions of its location, and numbers to which features are reduced.
-CLOSED_FORM_RANK, FEATURE_RANK = 32, 128
+CLOSED_FORM_RANK = 32  # dimensions of its location
 
 
 def run_baselines(
@@ -155,7 +154,7 @@ def closed_form_maps(
     ``CLOSED_FORM_SPREAD``. Distances are meant with drift ``CLOSED_FORM_ALPHA``.
     """
     _, factors = log_ppr_factors(arcs, n, CLOSED_FORM_RANK, random_state=random_state, n_jobs=n_jobs)
-    words = None if values is None else feature_factors(values, FEATURE_RANK, random_state=random_state)
+    words = None if values is None else feature_factors(values, random_state=random_state)
     return maps_of_factors(arcs, n, factors, words, heights)
 
 

@@ -197,7 +197,7 @@ class Odds:
 
     def lines(self, model: FittedModel) -> Array:
         """The four numbers p, q, c, e of `LinkScore`."""
-        if not len(self._arcs):
+        if not len(self._arcs) or not len(self._random):
             return np.array([1.0, 0.0, 0.0, 1.0])
         (u, v), (x, y) = (model.both_logits(pairs) for pairs in (self._arcs, self._random))
         if not self.enough:

@@ -7,8 +7,8 @@ arcs that are missing, those whose reverse is observed are as frequent as arcs o
 
 So there are two groups of pairs, those whose reverse arc is not observed and those whose reverse arc is. In each the
 log odds rise with the score, along a line with bends at quartiles of the scores of held-out arcs. Slopes are fitted to
-held-out arcs against random pairs, weighted to the population; intercepts make the probabilities of a group add up to the
-number of arcs that it is expected to lack.
+held-out arcs against other pairs, random ones and ends of two steps, weighted to the population; intercepts make the
+probabilities of a group add up to the number of arcs that it is expected to lack.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Group(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """Scores of held-out arcs and of random pairs, and what each of them weighs in the population."""
+    """Scores of held-out arcs and of other pairs, and what each of them weighs in the population."""
 
     scores: Array
     arcs: NDArray[np.bool_]
@@ -106,7 +106,8 @@ def missing_arcs(arcs: Integers, n: int, share: float) -> tuple[Array, Array]:
     backward = len(arcs) - reciprocal  # pairs whose reverse arc alone is observed
     sizes = np.array([n * (n - 1.0) - len(arcs) - backward, float(backward)])
     odds = share / (1 - share)
-    found = min(reciprocal * odds, float(backward))
+    # Half an arc where there is none (Jeffreys): that no pair is reciprocal does not prove that none can be.
+    found = min(max(reciprocal, 0.5) * odds, float(backward))
     return sizes, np.minimum([len(arcs) * odds - found, found], sizes)
 
 
@@ -169,6 +170,8 @@ def near_and_random_pairs(
     near = adjacency(arcs, n, "both")
     degree = np.diff(near.indptr)
     starts = np.flatnonzero(degree)
+    if not len(starts):
+        return rng.integers(0, n, size=(count, 2)), np.full(count, 1 / n**2)
 
     def step(nodes: Integers) -> Integers:
         return near.indices[near.indptr[nodes] + (rng.random(len(nodes)) * degree[nodes]).astype(np.int64)]
@@ -193,7 +196,7 @@ def near_and_random_pairs(
 def fit_lines(
     score: Score, arcs: Integers, held_out: Integers, n: int, share: float, rng: np.random.Generator
 ) -> tuple[list[Line], dict[str, Any]]:
-    """Lines of both groups, and how good the probabilities are on pairs that they were not fitted to.
+    """Lines of both groups, and how good the probabilities are on pairs that the lines were not fitted to.
 
     Parameters
     ----------
@@ -292,9 +295,9 @@ def _predicted_by_halves(examples: Examples, rng: np.random.Generator) -> tuple[
         first[kind] = rng.permutation(int(kind.sum())) % 2 == 0
     found = np.empty(len(examples.scores))
     for half in (first, ~first):
-        if not (examples.arcs & ~half).any() or not (~examples.arcs & ~half).any():
-            half = ~half  # a single arc: it must be predicted by itself
         others = examples.part(~half)
+        if others.arcs.all() or not others.arcs.any():
+            others = examples  # a single arc, or a single pair without one: it must be predicted by itself
         line, intercept = weighted_logistic(others, _bends(others))
         found[half] = expit(_clipped(line(examples.scores[half]) + intercept))
     return found, examples

@@ -36,6 +36,7 @@ WALK_BUDGET, FEWEST_LANDMARKS, MOST_LANDMARKS = 6e9, 256, 1024
 # Landmarks that walk together: their block of an array stays near the processor.
 BLOCK = 32
 RIDGES = (1.0, 0.1, 0.01, 1e-4)  # of SpringRank, to choose from
+FEATURE_RANK = 128  # numbers to which features are reduced
 
 
 def spring_heights(arcs: Integers, n: int, ridge: float, tol: float = 1e-8) -> Array:
@@ -177,7 +178,7 @@ def node_features(features: Any, nodes: LabelIndex) -> Any:
         raise InputTypeError(
             f"features must be numbers; found dtype {values.dtype}. Encode categories as 0 and 1 first."
         )
-    if values.ndim != 2 or values.shape[0] != len(nodes):
+    if values.ndim != 2 or values.shape[0] != len(nodes) or not values.shape[1]:
         raise InputError(
             f"features must have shape ({len(nodes)}, features), a row for each node; found {values.shape}."
         )
@@ -199,7 +200,7 @@ def _in_order(table: Any, nodes: LabelIndex) -> Array:
     return values[np.argsort([nodes.position(label, "features, index", exact=True) for label in index])]
 
 
-def feature_factors(values: Any, rank: int, *, random_state: int = 0) -> Array:
+def feature_factors(values: Any, rank: int = FEATURE_RANK, *, random_state: int = 0) -> Array:
     """Reduce node features to at most ``rank`` numbers, by a truncated singular value decomposition.
 
     If none is negative they are taken for words and counts: TF-IDF, rows of unit length; else columns are standardized.
@@ -208,6 +209,12 @@ def feature_factors(values: Any, rank: int, *, random_state: int = 0) -> Array:
     if (values.data if is_sparse else values).min(initial=0.0) >= 0:
         matrix = TfidfTransformer().fit_transform(sparse.csr_matrix(values))
     else:
+        n, d = values.shape
+        require_memory(
+            24 * n * d,
+            f"features of shape ({n}, {d}), some of them below 0",
+            "Give fewer columns, or counts, which may be sparse.",
+        )
         dense = values.toarray() if is_sparse else values
         spread = dense.std(axis=0)
         matrix = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -103,7 +103,7 @@ class Fitter:
         self._curriculum: Curriculum | None = None
         self._trained: dict[str, Member] = {}
         self._known_lines: dict[str, Array] = {}
-        self._validated: LinkScore | None = None  # the score of the outcome, from the arcs to learn alone
+        self._validated = self.outcome.score  # the score of the outcome, from the arcs to learn alone
         # To validate and to predict with.
         self._learned: tuple[LearnedDirection, LearnedDirection] | None = None
 
@@ -190,11 +190,10 @@ class Fitter:
         model = FittedModel(X, np.zeros((len(X), 2)), alpha, 0.0, 1.0, power=1)
         if like is not None:
             return replace(model, radius=like.radius, temperature=like.temperature)
-        if self.held_out is None or not len(self.held_out.arcs):
+        held_out = self.held_out
+        if held_out is None or not len(held_out.arcs) or not len(held_out.random):
             return model
-        slope, intercept = log_odds_line(
-            *(model.logits(p) for p in (self.held_out.arcs, self.held_out.random))
-        )
+        slope, intercept = log_odds_line(*(model.logits(p) for p in (held_out.arcs, held_out.random)))
         return replace(model, radius=intercept / slope, temperature=1 / slope)
 
     def _choose(self) -> None:
@@ -204,7 +203,8 @@ class Fitter:
         own = self._names(outcome.kind) if outcome.kind != CLOSED_FORM else closed[-1:]
         outcome.members = own
         if held_out is None:
-            outcome.score = self._predicting(LinkScore.mean([self._trained[name].validated for name in own]))
+            self._validated = LinkScore.mean([self._trained[name].validated for name in own])
+            outcome.score = self._predicting(self._validated)
             return
         best, best_score = LinkScore.mean([]), -np.inf
         for name, members in self._combinations(own, closed).items():
@@ -213,6 +213,12 @@ class Fitter:
             if found > best_score:
                 best, best_score, outcome.members = score, found, members
         if self.encoder == "auto":
+            for name in self._trained:  # each alone, scored as the combinations are
+                score = self._together([name])
+                label = name if name in closed else name.split()[0]
+                if name not in own[1:]:
+                    found = mean_score(score_links(held_out.tasks, score, score.direction))
+                    outcome.candidates[label] = found
             neighbors = PairFeatures(self.problem.arcs, self.problem.n_nodes)
             best, plain, gained = corrected(best, held_out, neighbors)
             outcome.scores["correction"] = {
@@ -256,6 +262,8 @@ class Fitter:
     def _combinations(self, own: list[str], closed: list[str]) -> dict[str, list[str]]:
         """Names of combinations and their members: those of the best kind, with the closed form, with another kind."""
         kind = self.outcome.kind
+        if kind == CLOSED_FORM:
+            return {own[0]: own}
         found = {f"{kind} ensemble" if len(own) > 1 else kind: own}
         if self.encoder != "auto" or not closed:
             return found
@@ -288,7 +296,7 @@ class Fitter:
         """Probabilities: lines by held-out arcs, or by the arcs themselves if there are none; intercepts by the density."""
         problem, outcome, share = self.problem, self.outcome, self.missing_share
         rng = np.random.default_rng([self.seed, 3])
-        arcs, asked, score = problem.arcs, problem.held_out, self._validated or outcome.score
+        arcs, asked, score = problem.arcs, problem.held_out, self._validated
         if not len(asked):  # nothing was held out: probabilities are too sure of themselves
             some = rng.permutation(len(arcs))[: max(1, len(arcs) // 10)]
             asked, arcs = arcs[some], np.delete(arcs, some, axis=0)
@@ -420,15 +428,23 @@ class Fitter:
 
 
 def fingerprint(
-    arcs: Integers, n: int, features: Any, tasks: LinkTasks | None, settings: dict[str, Any], seed: int
+    arcs: Integers,
+    known: Integers,
+    n: int,
+    features: Any,
+    tasks: LinkTasks | None,
+    settings: dict[str, Any],
+    seed: int,
 ) -> str:
-    """Short digest of all that decides the outcome of a training."""
+    """Short digest of all that decides the outcome of a training: arcs to learn, all that are known, and what validates."""
     digest = hashlib.sha256(json.dumps([n, seed, settings], default=asdict).encode())
-    parts: list[Any] = [arcs]
+    parts: list[Any] = [arcs, known]
     if features is not None:
         parts += [features.data, features.indices, features.indptr] if issparse(features) else [features]
     if tasks is not None:
-        parts.append(tasks.direction.pairs)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
+        for task in (tasks.direction, tasks.existence_mixed, tasks.existence_random):
+            parts += [task.pairs, task.labels]
+    for part in map(np.ascontiguousarray, parts):
+        digest.update(f"{part.dtype} {part.shape}".encode())
+        digest.update(part.tobytes())
     return digest.hexdigest()

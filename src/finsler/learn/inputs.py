@@ -2,8 +2,9 @@
 
 Cross-fitting: the inputs (heights, factors, propagated features) are computed from arcs. An encoder that is trained on the
 arcs which its inputs were computed from learns to read them off, and is lost on arcs that are new. So the arcs are dealt
-into folds; the inputs of a fold are computed **without** it, and its arcs are what is learned from them. For prediction,
-the inputs are computed from all known arcs.
+into folds; the inputs of a fold are computed **without** it, and its arcs are what is learned from them. What is the same
+for all nodes, one ridge of the heights, shifts, scales, and the rotation onto the factors of all arcs, is taken from all of
+them. For prediction, the inputs are computed from all known arcs.
 """
 
 from __future__ import annotations

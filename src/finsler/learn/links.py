@@ -34,7 +34,15 @@ from finsler.learn.inputs import Problem
 from finsler.learn.link_file import load_outcome, save_outcome
 from finsler.learn.model import LARGEST_ALPHA, check_device, torch, torch_threads
 from finsler.learn.options import LinkOptions
-from finsler.learn.tasks import LinkTasks, held_out_arcs, hide_single_arcs, roc_auc, score_links, split_arcs
+from finsler.learn.tasks import (
+    LinkTasks,
+    check_tasks,
+    held_out_arcs,
+    hide_single_arcs,
+    roc_auc,
+    score_links,
+    split_arcs,
+)
 
 Array = NDArray[np.floating[Any]]
 
@@ -113,9 +121,10 @@ class LinkPredictor(BaseEstimator):
         Four fifths of a direction if encoder="auto", pairs validate, and there are 50 one-way arcs, 50 beyond a tree, and
         up to 20,000 nodes: ``heights``, whose differences are log odds, and ``path_weights``, for paths one way.
     validation_scores_ : dict
-        Mean validation score (areas under ROC curves, percent) of each candidate.
+        Mean validation score (areas under ROC curves, percent) of each candidate, alone or together.
     scores_ : dict
-        On held-out pairs: "direction", "existence_mixed" and "existence_random" (areas under ROC curves, percent) and, where
+        On the held-out pairs by which candidates and a correction were chosen, so that new pairs may score a little lower:
+        "direction", "existence_mixed" and "existence_random" (areas under ROC curves, percent) and, where
         single arcs of reciprocal pairs were held out, "existence_reciprocal"; "baselines", the same of scores without
         learning; "correction", the mean score without and with the neighbors of a pair, and the weights these got;
         "calibration": population, missing share and arcs, the largest share that the arcs without a reverse allow, Brier
@@ -196,8 +205,8 @@ class LinkPredictor(BaseEstimator):
         features : matrix of shape (n, d), dense, sparse or a table, optional
             A row for each node, in the order of the graph's nodes; a table indexed by the labels may be in any order.
         validation : LinkTasks, optional
-            Tasks about pairs that the graph does not contain, to choose by; by default a share of the graph's own pairs
-            is held out from training.
+            Tasks about pairs that the graph does not contain, to choose by, of positions in the order of the graph's nodes;
+            by default a share of the graph's own pairs is held out from training.
         """
         if np.ndim(y) > 1 or issparse(y):
             raise InputError("y is not used: give what is known of the nodes by name, fit(X, features=...).")
@@ -224,7 +233,7 @@ class LinkPredictor(BaseEstimator):
                 seed=seed,
                 device=device,
                 folder=None if self.checkpoint is None else Path(self.checkpoint),
-                fingerprint=fingerprint(known, n, matrix, tasks, settings, seed),
+                fingerprint=fingerprint(arcs, known, n, matrix, tasks, settings, seed),
                 time_limit=self.time_limit,
                 callback=self.callback,
                 n_jobs=self.n_jobs,
@@ -245,6 +254,7 @@ class LinkPredictor(BaseEstimator):
     ) -> tuple[Integers, LinkTasks | None, Integers]:
         """Arcs to learn, tasks to choose by, and arcs held out: pairs of neighbors, and single arcs of reciprocal pairs."""
         if validation is not None:
+            check_tasks(validation, n)
             asked = held_out_arcs(validation)
             return known, validation, asked[~ArcSet(known, n).contains(asked)]
         if self.validation_fraction == 0:
@@ -355,6 +365,7 @@ class LinkPredictor(BaseEstimator):
     def scores(self, tasks: LinkTasks) -> dict[str, float]:
         """Areas under ROC curves of the three tasks (`finsler.learn.tasks`), percent; direction by `predict_direction`."""
         check_is_fitted(self)
+        check_tasks(tasks, len(self._nodes), "tasks")
         return score_links(tasks, self._outcome.score, self._outcome.score.direction)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -362,12 +373,13 @@ class LinkPredictor(BaseEstimator):
         check_arguments(LinkPredictor.save, locals())
         check_is_fitted(self)
         labels = None if self.labels_ is None else [saved_label(label) for label in self.labels_]
-        parameters = self.get_params()
-        options = parameters.pop("options")
+        plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in self.get_params().items()}
+        parameters = {k: v for k, v in plain.items() if isinstance(v, int | float | str | None)}
+        options = plain["options"]
         record = {
             "labels": labels,
             "provenance": self.result_.provenance.to_dict(),
-            "parameters": {k: v for k, v in parameters.items() if isinstance(v, int | float | str | None)},
+            "parameters": {k: v for k, v in parameters.items() if k != "options"},
             "options": None if options is None else asdict(options),
         }
         return save_outcome(path, self._outcome, self._known, record)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from finsler.graphs.arc_set import ArcSet, Integers
+from finsler.kernels import rows as kernels
 from finsler.learn.features import adjacency
 
 Array = NDArray[np.floating[Any]]
@@ -25,7 +26,6 @@ WAYS: dict[str, tuple[Direction, Direction]] = {
     "path_back": ("in", "out"),
 }
 FEATURES = ("reverse_arc", *WAYS)
-PAIRS_AT_A_TIME = 8192  # whose neighborhoods are compared at a time
 
 
 def rarity(arcs: Integers, n: int) -> Array:
@@ -37,9 +37,10 @@ def rarity(arcs: Integers, n: int) -> Array:
 def shared(left: sparse.csr_array, right: sparse.csr_array, pairs: Integers) -> Array:
     """Products of row i of one matrix and row j of another, for each pair (i, j)."""
     found = np.empty(len(pairs))
-    for start in range(0, len(pairs), PAIRS_AT_A_TIME):
-        part = pairs[start : start + PAIRS_AT_A_TIME]
-        found[start : start + len(part)] = left[part[:, 0]].multiply(right[part[:, 1]]).sum(axis=1)
+    for matrix in (left, right):
+        matrix.sort_indices()
+    sides = (part for matrix in (left, right) for part in (matrix.indptr, matrix.indices, matrix.data))
+    kernels.row_products(*sides, *np.ascontiguousarray(pairs.T, dtype=np.int64), found)
     return found
 
 

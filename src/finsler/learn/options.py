@@ -28,6 +28,7 @@ import numpy as np
 
 from finsler._arguments import check_argument
 from finsler.errors import InputError, check_choice, check_count
+from finsler.learn.features import FEATURE_RANK
 
 ENCODERS = ("features", "structure", "direct")
 CLOSED_FORM = "closed_form"
@@ -38,7 +39,7 @@ MANY_NODES = 20_000
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """Options of :class:`~finsler.LinkPredictor` that are seldom changed; the only place of their defaults.
+    """Options of :class:`~finsler.LinkPredictor` that are seldom changed.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class LinkOptions:
     node_radii: bool = True
     folds: int = 3
     ppr_rank: int = 64
-    feature_rank: int = 128
+    feature_rank: int = FEATURE_RANK
     hops: int = 2
     batch_size: int | None = None
     learning_rate: float | None = None

@@ -166,6 +166,31 @@ def hide_single_arcs(
     return arcs[~ArcSet(hidden, n).contains(arcs)], hidden
 
 
+def check_tasks(tasks: LinkTasks, n: int, name: str = "validation") -> None:
+    """Refuse tasks whose pairs are not positions of nodes, 0..n-1, or that have not one answer for each."""
+    for question in ("direction", "existence_mixed", "existence_random"):
+        task, argument = getattr(tasks, question), f"{name}.{question}"
+        pairs, labels = np.asarray(task.pairs), np.asarray(task.labels)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+            raise InputError(
+                f"pairs must be integers of shape (P, 2); found shape {pairs.shape}, dtype {pairs.dtype}.",
+                argument=argument,
+            )
+        if labels.shape != (len(pairs),) or labels.dtype != bool:
+            raise InputError(
+                f"labels must be True or False for each of the {len(pairs)} pairs; found shape {labels.shape}, dtype "
+                f"{labels.dtype}.",
+                argument=argument,
+            )
+        outside = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
+        if outside.size:
+            raise InputError(
+                f"pairs must join nodes 0..{n - 1}, by their position in the graph; pair {outside[0]} joins "
+                f"{pairs[outside[0]].tolist()}.",
+                argument=argument,
+            )
+
+
 def held_out_arcs(tasks: LinkTasks) -> Integers:
     """Arcs that the tasks ask about, each once."""
     way, mixed, random = tasks.direction, tasks.existence_mixed, tasks.existence_random
