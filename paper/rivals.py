@@ -66,10 +66,11 @@ def run_rival(
 
 def choose_settings(name: str, graph: str, split: LinkSplit, features: Any, folder: Path) -> dict[str, Any]:
     """The best of a method's grid by the mean of the validation scores of a split, or those taken; kept in a file."""
+    name = METHODS[name].like or name
     path = folder / f"{name}-{graph}.json"
     method = METHODS[name]
     kept = kept_result(path, "grid", method.grid)
-    if kept is not None:
+    if kept is not None and graph not in TAKEN:
         return dict(kept["chosen"])
     if graph in TAKEN:
         smaller = folder / f"{name}-{TAKEN[graph]}.json"
@@ -81,7 +82,9 @@ def choose_settings(name: str, graph: str, split: LinkSplit, features: Any, fold
         chosen = best(
             [trial for trial in found if features is not None or not wants_features(trial["settings"])]
         )
-        write_result(path, {"grid": method.grid, "chosen": chosen, "taken_from": TAKEN[graph]})
+        taken = {"grid": method.grid, "chosen": chosen, "taken_from": TAKEN[graph]}
+        if taken != kept:  # the smaller graph may have been searched anew
+            write_result(path, taken)
         return dict(chosen)
     tried = []
     sight = Sight.of(split, features, leak=method.leaks)

@@ -40,30 +40,55 @@ SLOW = (
     "magnet",
     "digcn",
     "iqe",
+    "randers",
+    "euclidean",
 )
 # Splits of those that take minutes on a graph: the first three.
 FEW = {(name, "squirrel"): 3 for name in SLOW} | {(name, "arxiv-year"): 3 for name in METHODS}
-TRIED = {
-    ("nerd", "arxiv-year"): 20,
-    ("duplex", "arxiv-year"): 28,
-}  # minutes after which a first split was given up
+# Minutes after which a first split was given up.
+TRIED = {("nerd", "arxiv-year"): 20, ("duplex", "arxiv-year"): 28}
 ARCS_BESIDE_SQUIRREL = 1_166_243 / 216_933  # of Arxiv-Year
 FEATURED = ("cora", "citeseer")  # graphs whose nodes have features
 OURS = "**finsler, nothing set**"
+# What is subtracted from what, to see what the distance alone is worth and what the rest of our default adds.
+COMPARED = {
+    "Randers less IQE": ("randers", "iqe"),
+    "Randers less Euclidean": ("randers", "euclidean"),
+    "our default less Randers": ("", "randers"),
+    "our default less IQE": ("", "iqe"),
+}
+HEAD = (
+    "| graph | splits | method | existence, mixed | existence, random | direction | paper | grid | seconds | MB |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+)
+COMPARED_HEAD = (
+    "| graph | difference | splits | existence, mixed | existence, random | direction |",
+    "|---|---|---|---|---|---|",
+)
+LEVEL = 0.05  # points within which two rows are level, whatever the standard error
 WORDS = {
     "existence_mixed": "existence, mixed",
     "existence_random": "existence, random",
     "direction": "direction",
 }
-NOTES = """\
-Area under the ROC curve in percent, mean ± standard deviation over the splits that were run. Rows in italics see test arcs
-and do not count. "+" marks additive methods, whose logit(i, j) = a(i) + b(j) has no term in the pair. *Grid* is the number
-of settings of which the validation pairs of split 0 chose one; our default has none, it compares its candidates on the
-validation pairs of each split. *Paper* is existence / direction in the paper's Table 2; it does not say which inputs and
-readouts it used. "as Chameleon": the settings chosen there, since the grid would take too long on the larger graph.
-Methods that take minutes on Squirrel, and all on Arxiv-Year, have the first three splits only; gaps are those of the splits
-that both have. Seconds are those of the processor for one split, on one thread; memory is the most that the process held
-meanwhile, about 400 MB of it PyTorch and SciPy."""
+NOTES = f"""\
+Area under the ROC curve in percent, mean ± standard deviation over the splits that were run. Rows in italics see arcs
+that are held out and do not count. "+" marks additive methods, whose logit(i, j) = a(i) + b(j) has no term in the pair.
+*Grid* is the number of settings of which the validation pairs of split 0 chose one; our default has none, it compares its
+candidates on the validation pairs of each split. *Paper* is existence / direction in the paper's Table 2; it does not say
+which inputs and readouts it used. "as Chameleon": the settings chosen there, since the grid would take too long on the
+larger graph. "as DUPLEX": those of the row of this name, from which the one in italics differs by the arcs along which
+messages pass, and by nothing else. DUPLEX has 64 numbers for amplitudes and phases each and 400 epochs at most, where its
+authors have 128 and 3,000.
+
+Methods that take minutes on Squirrel, and all on Arxiv-Year, have the first three splits only. Gaps are means over the
+splits that both rows have, with their standard errors; a gap of at most two standard errors or {LEVEL} points, whichever
+is more, is called level. A method may choose one epoch for existence and another for direction, but for IQE, Randers and
+Euclidean, which are trained as the encoders of our default are and choose one for both.
+
+Seconds are those of the processor for one split, on one thread. Memory is the most that the process held meanwhile, about
+400 MB of it PyTorch and SciPy, and an upper bound: a process runs several methods one after another and does not give
+everything back in between."""
 
 
 @dataclass
@@ -77,6 +102,7 @@ class Row:
     paper: str = ""
     grid: str = ""
     leaks: bool = False
+    key: str = ""  #: Name of the method; "" is our default.
 
     def mean(self, task: str) -> float:
         """Mean over the splits."""
@@ -112,10 +138,14 @@ def rows_of(graph: str, results: Iterable[dict[str, Any]], ours: Iterable[dict[s
             tried = int(np.prod([len(values) for values in method.grid.values()]))
             label = method.label + (" +" if method.additive else "")
             searched = f"as {NAMES[TAKEN[graph]]}" if graph in TAKEN and tried > 1 else str(tried)
+            if method.like:
+                searched = f"as {METHODS[method.like].label.split(',')[0]}"
             row = rows.setdefault(name, Row(label, paper=paper, grid=searched, leaks=method.leaks))
             row.scores[cell["split"]] = cell["test"]
             row.seconds.append(cell["seconds"])
             row.memory.append(cell["peak_memory_mb"] or np.nan)
+    for key, row in rows.items():
+        row.key = key
     return list(rows.values())
 
 
@@ -125,13 +155,15 @@ def verdict(task: str, rows: list[Row]) -> str:
     others = [row for row in rows if row.label != OURS and not row.leaks]
     if ours is None or not others:
         return ""
-    gaps = {row.label: paired_gap(ours, row, task) for row in others}
+    gaps = {row.label: paired_gap(ours, row, task) for row in others if set(ours.scores) & set(row.scores)}
+    if not gaps:
+        return ""
     label, (gap, error, count) = min(gaps.items(), key=lambda item: item[1][0])
     name = f"{WORDS[task]} {ours.mean(task):.1f}: the best of the others ({label.removesuffix(' +').split(':')[0]})"
     splits = f"{count} split{'s' * (count > 1)}"
-    if abs(gap) <= max(2 * error, 0.05):
-        return f"{name} is level ({gap:+.1f} ± {error:.1f} for us on {splits})"
-    return f"{name} is {abs(gap):.1f} ± {error:.1f} {'below' if gap > 0 else '**above**'} on {splits}"
+    if abs(gap) <= max(2 * error, LEVEL):
+        return f"{name} is level ({abs(gap):.2f} ± {error:.2f} {'above' if gap < 0 else 'below'} on {splits})"
+    return f"{name} is {abs(gap):.2f} ± {error:.2f} {'below' if gap > 0 else '**above**'} on {splits}"
 
 
 def paired_gap(ours: Row, other: Row, task: str) -> tuple[float, float, int]:
@@ -144,31 +176,49 @@ def paired_gap(ours: Row, other: Row, task: str) -> tuple[float, float, int]:
     return float(np.mean(gaps)), error, len(gaps)
 
 
+def comparisons(graph: str, rows: list[Row]) -> list[str]:
+    """Lines of the table of `COMPARED`, where both rows are there."""
+    known = {row.key: row for row in rows}
+    lines = []
+    for words, (one, other) in COMPARED.items():
+        if one not in known or other not in known:
+            continue
+        gaps = [paired_gap(known[one], known[other], task) for task in TASKS]
+        shown = [f"{round(gap, 2) + 0.0:+.2f} ± {error:.2f}" for gap, error, _ in gaps]
+        lines.append(f"| {' | '.join([NAMES[graph], words, str(gaps[0][2]), *shown])} |")
+    return lines
+
+
 def absences(graph: str, results: list[dict[str, Any]]) -> list[str]:
     """A line for methods that were not run on a graph for want of time, with that of Squirrel times the ratio of arcs."""
     run = {r["method"] for r in results if r["graph"] == graph}
+    tried = {METHODS[name].function: name for name, where in TRIED if where == graph}
     told = []
     for name, method in METHODS.items():
         if name in run or (name, graph) in NOT_RUN or (method.needs_features and graph not in FEATURED):
             continue
         seconds = [r["seconds"] for r in results if (r["method"], r["graph"]) == (name, "squirrel")]
-        long = ""
+        facts = []
+        if seconds and graph == "arxiv-year":
+            facts = [f"{np.mean(seconds) * ARCS_BESIDE_SQUIRREL / 60:.0f}"]
         if (name, graph) in TRIED:
-            long = f" (more than {TRIED[name, graph]})"
-        elif seconds and graph == "arxiv-year":
-            long = f" ({np.mean(seconds) * ARCS_BESIDE_SQUIRREL / 60:.0f})"
-        told.append(f"{method.label}{long}")
+            facts = [*facts, f"given up after {TRIED[name, graph]}"]
+        elif method.function in tried:
+            facts = ["the same training"]
+        told.append(f"{method.label} ({', '.join(facts)})" if facts else method.label)
     if not told:
         return []
     why = ", in brackets the minutes a split that arcs and its time on Squirrel, with the settings there, let expect"
+    why += ", which were several times too few where it was tried" * bool(tried)
     why *= graph == "arxiv-year"
     return [f"* {NAMES[graph]}, not run for want of time{why}: {'; '.join(told)}."]
 
 
 def table_markdown(results: list[dict[str, Any]], ours: Iterable[dict[str, Any]] = ()) -> str:
-    """The table in Markdown: who is ahead on each graph, then all rows."""
-    found = {graph: rows_of(graph, results, list(ours)) for graph in NAMES}
-    words, lines = [], []
+    """The table in Markdown: who is ahead on each graph, all rows, and what the distance alone is worth."""
+    cells = list(ours)
+    found = {graph: rows_of(graph, results, cells) for graph in NAMES}
+    words, lines, compared = [], [], []
     for graph, rows in found.items():
         if not any(row.grid for row in rows):
             continue
@@ -179,12 +229,8 @@ def table_markdown(results: list[dict[str, Any]], ours: Iterable[dict[str, Any]]
         ]
         words += [f"* **{NAMES[graph]}**, our default beside all others: {'; '.join(told)}."] if told else []
         for k, row in enumerate(rows):
-            cells = [f"**{NAMES[graph]}**" if k == 0 else "", *row.cells()]
-            lines.append(f"| {' | '.join(cells)} |")
-    head = [
-        "| graph | splits | method | existence, mixed | existence, random | direction | paper | grid | seconds | MB |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+            lines.append(f"| {' | '.join([f'**{NAMES[graph]}**' if k == 0 else '', *row.cells()])} |")
+        compared += comparisons(graph, rows)
     missing = [
         f"* {METHODS[name].label} on {NAMES[graph]}: not run, {why}."
         for (name, graph), why in NOT_RUN.items()
@@ -195,7 +241,7 @@ def table_markdown(results: list[dict[str, Any]], ours: Iterable[dict[str, Any]]
         "",
         *words,
         "",
-        *head,
+        *HEAD,
         *lines,
         "",
         NOTES,
@@ -204,4 +250,12 @@ def table_markdown(results: list[dict[str, Any]], ours: Iterable[dict[str, Any]]
         *absent,
         "",
     ]
+    if compared:
+        parts += [
+            "**What the distance alone is worth**: points on the splits that both have.",
+            "",
+            *COMPARED_HEAD,
+            *compared,
+            "",
+        ]
     return "\n".join(parts)

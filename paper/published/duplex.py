@@ -1,8 +1,8 @@
 """DUPLEX (Ke, Yu, Li, Zhang, ICML 2024): complex vectors a exp(i theta) whose products are to be the Hermitian adjacency.
 
 Two graph attention networks, one for amplitudes and one for phases, pass messages along the observed arcs, both ways; a
-message against an arc has the weight -1 in the phase. The released code passes them along all arcs, those of the test
-too: `leak` does the same, to explain published figures, and never counts.
+message against an arc has the weight -1 in the phase. The released code passes them along all arcs, those held out for
+validation and test too: a `Sight` with `hidden_arcs` does the same, to explain published figures, and never counts.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from published.networks import inputs_of, pair_tensor, seeded, train
 from published.sight import Array, Logit, Logits, Sight
 
 SLOPE = 0.2  # of the leaky attention
+LEAST = -1e30  # below every attention
 # Points (R, I) of the four classes: reversed, forward, both ways, none.
 CLASSES = ((0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0))
 
@@ -43,7 +44,7 @@ def _attend(
 ) -> None:
     """Shares of the messages (softmax over those that a node receives) and their weighted sums, into `share` and `out`."""
     for r in range(len(starts) - 1):
-        top = -np.inf
+        top = LEAST  # no infinity, which fastmath takes for impossible
         for k in range(starts[r], starts[r + 1]):
             e = left[sender[k]] + right[r]
             share[k] = e if e > 0 else SLOPE * e

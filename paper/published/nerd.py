@@ -37,7 +37,7 @@ def nerd(
     """Vectors of NERD, and a score from them.
 
     "product" is s_i . t_j, with pairs last whose s_i or t_j never was trained, because i has no observed arc out or j none
-    in: their product is 0, which is above that of most trained pairs. "raw product" leaves them there. "linear" is a
+    in: their product is near 0, which is above that of most trained pairs. "raw product" leaves them there. "linear" is a
     logistic regression on the two vectors.
     """
     source, target = vectors(
@@ -67,12 +67,24 @@ def vectors(
     target = np.zeros((sight.n_nodes, dim), dtype=np.float32)
     out = sparse.csr_array(sight.adjacency)
     into = sparse.csr_array(out.T)
-    weights = [np.cumsum(degree**0.75) for degree in (sight.out_degree, sight.in_degree)]
+    weights = [cumulative_weights(degree) for degree in (sight.out_degree, sight.in_degree)]
     _train(
         source, target, out.indptr, out.indices, into.indptr, into.indices, sight.arcs[:, 0].copy(), sight.arcs[:, 1].copy(),
-        weights[0] / weights[0][-1], weights[1] / weights[1][-1], n_walks, walk_size, negatives, joint, learning_rate, seed,
+        *weights, n_walks, walk_size, negatives, joint, learning_rate, seed,
     )  # fmt: skip
     return source, target
+
+
+def cumulative_weights(degree: Array) -> Array:
+    """Of the nodes as negatives: d^0.75, summed up to 1."""
+    weights = np.cumsum(degree**0.75)
+    return weights / weights[-1]
+
+
+@njit(cache=True)
+def draw_node(cumulative: Any) -> int:
+    """A node by its weight."""
+    return np.searchsorted(cumulative, np.random.random())
 
 
 @njit(cache=True)
@@ -108,7 +120,7 @@ def _learn(
 ) -> None:
     """One positive context and its negatives: contexts move at once, the change of the input is gathered."""
     for k in range(n_negatives + 1):
-        v = positive if k == 0 else np.searchsorted(cumulative, np.random.random())
+        v = positive if k == 0 else draw_node(cumulative)
         if k > 0 and v == positive:
             continue
         product = 0.0

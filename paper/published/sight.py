@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from finsler.data.labels import LabelIndex
 from finsler.graphs.arc_set import ArcSet, arcs_of_keys
 from finsler.learn.features import adjacency, node_features
-from finsler.learn.tasks import LinkSplit, LinkTasks, PairTask, score_links
+from finsler.learn.tasks import LinkSplit, LinkTasks, PairTask, held_out_arcs, score_links
 
 Array = NDArray[Any]
 Logit = Callable[[Array], Array]
@@ -38,20 +38,13 @@ class Sight:
     arcs: Array
     validation: LinkTasks
     features: Any = None
-    hidden_arcs: Array | None = None  #: Test arcs, only for the row that shows what a leak gives.
+    hidden_arcs: Array | None = None  #: Arcs held out, only for the row that shows what a leak gives.
 
     @classmethod
     def of(cls, split: LinkSplit, features: Any = None, *, leak: bool = False) -> Sight:
         """What a split shows."""
-        hidden = None
-        if leak:
-            hidden = np.concatenate(
-                [tasks.direction.pairs[tasks.direction.labels] for tasks in (split.test,)]
-            )
-            turned = split.test.direction.pairs[~split.test.direction.labels][:, ::-1]
-            hidden = np.concatenate([hidden, turned])
         values = node_features(features, LabelIndex(None, split.n_nodes, "node"))
-        return cls(split.n_nodes, split.observed, split.validation, values, hidden)
+        return cls(split.n_nodes, split.observed, split.validation, values, held_out(split) if leak else None)
 
     @cached_property
     def observed(self) -> ArcSet:
@@ -99,6 +92,14 @@ class Sight:
         turned = self.one_way[:, ::-1]
         turned = turned[rng.permutation(len(turned))[: count // 3]]
         return np.concatenate([turned, self.non_arcs(count - len(turned), rng)])
+
+
+def held_out(split: LinkSplit) -> Array:
+    """All arcs that are not observed, of validation and test: those asked about, and both of each reciprocal pair."""
+    one_way = np.concatenate([held_out_arcs(tasks) for tasks in (split.validation, split.test)])
+    pairs = np.concatenate([split.validation_pairs, split.test_pairs])  # the smaller node first
+    both = pairs[~ArcSet(np.sort(one_way, axis=1), split.n_nodes).contains(pairs)]
+    return np.concatenate([one_way, both, both[:, ::-1]])
 
 
 def training_pairs(

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from finsler.learn.baselines import FEATURE_RANK
 from finsler.learn.features import feature_factors
 from finsler.learn.model import torch
 
@@ -154,9 +153,7 @@ def _package(module: str) -> Any:
 def _dense(sight: Sight, inputs: Inputs) -> Any:
     """Inputs as a dense tensor; of features the first singular vectors, because the package passes them along arcs whole."""
     if inputs == "features" and sight.features is not None:
-        return torch.as_tensor(
-            feature_factors(sight.features, FEATURE_RANK, random_state=0).astype(np.float32)
-        )
+        return torch.as_tensor(feature_factors(sight.features, random_state=0).astype(np.float32))
     return inputs_of(sight, inputs)
 
 

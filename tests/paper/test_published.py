@@ -13,9 +13,9 @@ torch = pytest.importorskip("torch")
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 from helpers import real_file  # noqa: E402
-from published import METHODS, duplex, nerd, odin, spectral  # noqa: E402
+from published import METHODS, distances, duplex, nerd, odin, spectral  # noqa: E402
 from published.autoencoders import propagation  # noqa: E402
-from published.quasimetric import interval_distance, union_length  # noqa: E402
+from published.distances import interval_distance, union_length  # noqa: E402
 from published.sight import Logits, Sight, Watch, training_pairs  # noqa: E402
 
 # Settings with which each is quick on a small graph.
@@ -35,7 +35,6 @@ QUICK = {
     "odin_readout": {"epochs": 10},
     "duplex": {"epochs": 40, "learning_rate": 1e-2, "width": 16},
     "duplex_features": {"epochs": 40, "learning_rate": 1e-2, "width": 16},
-    "duplex_leak": {"epochs": 40, "width": 16},
     "magnet": {"epochs": 60, "learning_rate": 1e-2},
     "magnet_features": {"epochs": 60, "learning_rate": 1e-2},
     "digcn": {"epochs": 60},
@@ -43,6 +42,8 @@ QUICK = {
     "digcn_ib": {"epochs": 30},
     "digcn_ib_features": {"epochs": 30},
     "iqe": {"epochs": 8},
+    "randers": {"epochs": 8},
+    "euclidean": {"epochs": 8},
     "hope": {"dim": 16},
     "strap": {"dim": 16},
 }
@@ -103,6 +104,44 @@ def test_test_pairs_are_not_seen(name):
     np.testing.assert_array_equal(found[0], found[1])
 
 
+def with_both_ways():
+    """An order in which a third of the arcs run both ways."""
+    arcs = ordered(60)
+    return np.concatenate([arcs, arcs[::3, ::-1]])
+
+
+def test_the_row_that_leaks_sees_all_arcs_that_are_held_out():
+    arcs = with_both_ways()
+    split = split_links(arcs)
+    sight, clean = Sight.of(split, leak=True), Sight.of(split)
+    seen = np.concatenate([sight.arcs, sight.hidden_arcs])
+    assert sorted(map(tuple, seen.tolist())) == sorted(map(tuple, arcs.tolist()))
+    held = {tuple(pair) for pair in sight.hidden_arcs.tolist()}
+    assert any(pair[::-1] in held for pair in held)
+    np.testing.assert_array_equal(sight.arcs, clean.arcs)
+    messages = []
+
+    class Spy(duplex.Messages):
+        def __init__(self, *given):
+            super().__init__(*given)
+            messages.append(len(self.sender))
+
+    pairs = np.random.default_rng(0).integers(0, 60, size=(30, 2))
+    scores = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duplex, "Messages", Spy)
+        for name, shown in (("duplex", clean), ("duplex_leak", sight)):
+            scores.append(METHODS[name](shown, seed=0, epochs=5, width=8).existence(pairs))
+    assert messages == [2 * len(split.observed) + 60, 2 * len(arcs) + 60]
+    assert (scores[0] != scores[1]).any()
+
+
+def test_the_row_that_leaks_differs_by_the_leak_only():
+    leak, clean = METHODS["duplex_leak"], METHODS["duplex"]
+    assert (leak.function, leak.settings, leak.grid) == (clean.function, clean.settings, {})
+    assert (leak.like, leak.leaks, clean.leaks) == ("duplex", True, False)
+
+
 WITHOUT_FEATURES = [name for name in CLEAN if "features" not in name]
 
 
@@ -125,7 +164,7 @@ def test_a_strict_order_is_learned(name):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("name", "least"), [("strap", 90), ("digae_identity", 90), ("bilinear", 85), ("iqe", 70)]
+    ("name", "least"), [("strap", 90), ("digae_identity", 90), ("bilinear", 85), ("iqe", 70), ("randers", 70)]
 )
 def test_an_order_that_degrees_do_not_tell_is_learned(name, least):
     split = split_links(ordered(160))
@@ -173,16 +212,26 @@ def test_directions_that_a_coin_decided_cannot_be_told(name):
     assert np.mean(found) == pytest.approx(50, abs=3), found
 
 
-@pytest.mark.parametrize("name", ["nerd", "odin", "digae_identity", "bilinear"])
+SEEDED = [
+    "degree_mlp", "bilinear", "nerd", "nerd_raw", "nerd_readout", "digae", "digae_identity", "sdgae", "gravity", "odin",
+    "odin_readout", "duplex", "duplex_leak", "magnet", "digcn", "digcn_ib", "iqe", "randers", "euclidean",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SEEDED)
 def test_the_same_seed_gives_the_same_scores(name):
     split = split_links(ordered(60))
     pairs = np.random.default_rng(0).integers(0, split.n_nodes, size=(30, 2))
-    settings = {**quick(name), **({"epochs": 5} if name != "nerd" else {})}
-    first, again, other = (
-        METHODS[name](Sight.of(split), seed=s, **settings).existence(pairs) for s in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
+    settings = quick(name)
+    settings = {**settings, **({} if name.startswith("nerd") or "epochs" not in settings else {"epochs": 5})}
+    found = [
+        METHODS[name](Sight.of(split, leak=METHODS[name].leaks), seed=seed, **settings) for seed in (1, 1, 2)
+    ]
+    for task in ("direction", "existence"):
+        first, again, other = (getattr(logits, task)(pairs) for logits in found)
+        np.testing.assert_array_equal(first, again)
+        assert (first != other).any()
 
 
 @pytest.mark.parametrize("task", ["direction", "existence"])
@@ -252,25 +301,51 @@ def test_digae_propagation_against_a_loop():
     np.testing.assert_allclose(given.grad, 2 * dense.T @ (dense @ x), rtol=1e-4)
 
 
-def test_nerd_walks_alternate_along_arcs_and_negatives_follow_degrees():
+def test_nerd_walks_alternate_along_arcs():
     out = sp.csr_array((np.ones(len(SMALL)), tuple(SMALL.T)), shape=(6, 6))
     back = sp.csr_array(out.T)
     arcs = {tuple(a) for a in SMALL.tolist()}
-    walk = np.zeros(8, dtype=np.int64)
+    walk, rng = np.zeros(8, dtype=np.int64), np.random.default_rng(0)
     for role in (0, 1):
         for _ in range(50):
-            start = SMALL[np.random.default_rng(0).integers(len(SMALL)), role]
+            start = SMALL[rng.integers(len(SMALL)), role]
             nerd.draw_walk(start, role, 4, out.indptr, out.indices, back.indptr, back.indices, walk)
             for k in range(7):
                 step = (int(walk[k]), int(walk[k + 1]))
                 step = step if (k % 2 == 0) == (role == 0) else step[::-1]
                 assert step in arcs
-    drawn = np.zeros(6)
-    weight = np.bincount(SMALL[:, 1], minlength=6) ** 0.75
-    cumulative = np.cumsum(weight) / weight.sum()
-    for u in np.random.default_rng(1).random(20000):
-        drawn[np.searchsorted(cumulative, u)] += 1
-    np.testing.assert_allclose(drawn / drawn.sum(), weight / weight.sum(), atol=0.02)
+
+
+def test_negatives_of_nerd_follow_degrees_to_the_three_quarters(monkeypatch):
+    """With targets as contexts by in-degrees, with sources by out-degrees; Python runs what numba compiles."""
+    arcs = np.concatenate([SMALL, [(k, 1) for k in (2, 4, 5)]])
+    sight = Sight(6, np.unique(arcs, axis=0), None)
+    drawn = {True: np.zeros(6), False: np.zeros(6)}
+    at = {}
+    plain = {name: getattr(nerd, name).py_func for name in ("_learn", "draw_node", "_train")}
+
+    def learn(u, context, *rest):
+        at["targets"] = np.shares_memory(context, at["target"])
+        plain["_learn"](u, context, *rest)
+
+    def draw_node(cumulative):
+        node = plain["draw_node"](cumulative)
+        drawn[at["targets"]][node] += 1
+        return node
+
+    def train(source, target, *rest):
+        at["target"] = target
+        plain["_train"](source, target, *rest)
+
+    for name, function in (("_learn", learn), ("draw_node", draw_node), ("_train", train)):
+        monkeypatch.setattr(nerd, name, function)
+    nerd.vectors(sight, dim=2, n_walks=2500, walk_size=2, negatives=3, joint=True, learning_rate=0.01, seed=0)
+    for targets, degree in ((True, sight.in_degree), (False, sight.out_degree)):
+        assert drawn[targets].sum() > 5000
+        expected = np.array([int(d) ** 0.75 for d in degree])
+        np.testing.assert_allclose(
+            drawn[targets] / drawn[targets].sum(), expected / expected.sum(), atol=0.02
+        )
 
 
 def test_odin_masks_for_greater_and_smaller_negatives():
@@ -284,6 +359,45 @@ def test_odin_masks_for_greater_and_smaller_negatives():
         right = degree[drawn] > degree[nodes] if greater else degree[drawn] < degree[nodes]
         assert right[possible].all()
         assert (degree[drawn] != degree[nodes]).all()
+
+
+def test_the_loss_of_odin_against_loops():
+    """Interest, authority and hub are 0, 1 and 2; targets are compared by their authority, sources by their hub."""
+    sight = Sight(6, SMALL, None)
+    samplers = [odin.DegreeSampler(degree) for degree in (sight.in_degree, sight.out_degree)]
+    tables = [torch.tensor(x) for x in np.random.default_rng(0).normal(size=(2, 6, 3, 4))]
+    k, weight = 4, 0.5
+    found = odin.loss(tables, sight, SMALL, samplers, k, weight, np.random.default_rng(7))
+    rng = np.random.default_rng(7)  # the same negatives once more: targets first, then sources
+    targets = odin.negatives(sight, SMALL, 1, samplers[0], k, rng).reshape(-1, k)
+    sources = odin.negatives(sight, SMALL, 0, samplers[1], k, rng).reshape(-1, k)
+    s, t = (table.numpy() for table in tables)
+    y = lambda i, j, f: float(s[i, f] @ t[j, f])  # noqa: E731
+    whole = lambda i, j: y(i, j, 0) + y(i, j, 1) + y(i, j, 2)  # noqa: E731
+    cost = lambda x: np.log1p(np.exp(-x))  # noqa: E731
+    into, out = ([int((SMALL[:, end] == node).sum()) for node in range(6)] for end in (1, 0))
+    expected, sides = 0.0, {"greater": 0, "smaller": 0}
+    for a, (i, j) in enumerate(SMALL.tolist()):
+        for n in targets[a].tolist():
+            part = cost(whole(i, j) - whole(i, n))
+            if into[n] < into[j]:
+                part += weight * cost(y(i, j, 1) - y(i, n, 1))
+            elif into[n] > into[j]:
+                part += weight * cost(y(i, n, 1) - y(i, j, 1))
+                part += weight * (cost(y(i, j, 0) - y(i, n, 0)) + cost(y(i, j, 2) - y(i, n, 2)))
+            expected += part / targets.size
+            sides["greater" if into[n] > into[j] else "smaller"] += 1
+        for n in sources[a].tolist():
+            part = cost(whole(i, j) - whole(n, j))
+            if out[n] < out[i]:
+                part += weight * cost(y(i, j, 2) - y(n, j, 2))
+            elif out[n] > out[i]:
+                part += weight * cost(y(n, j, 2) - y(i, j, 2))
+                part += weight * (cost(y(i, j, 0) - y(n, j, 0)) + cost(y(i, j, 1) - y(n, j, 1)))
+            expected += part / sources.size
+            sides["greater" if out[n] > out[i] else "smaller"] += 1
+    assert min(sides.values()) > 10
+    assert float(found) == pytest.approx(expected, rel=1e-6)
 
 
 def test_duplex_attention_signs_and_products_against_loops():
@@ -390,6 +504,29 @@ def test_interval_distance_against_a_loop():
     assert (d(x, z) <= d(x, y) + d(y, z) + 1e-12).all()
     assert float(d(x, x).abs().max()) == 0
     assert not np.allclose(d(x, y), d(y, x))
+
+
+def test_the_partner_of_the_interval_distance_has_the_distance_of_our_model(monkeypatch):
+    """Everything else is the same: encoders, as they start, too. Without a drift the distance is Euclidean."""
+    sight, asked = Sight.of(split_links(ordered(40))), {}
+
+    class Spy(distances.LinkModel):
+        def __init__(self, encoder, decoder):
+            super().__init__(encoder, decoder)
+            weights = [p.detach().clone() for p in encoder.parameters()]
+            asked.setdefault(name, []).append((weights, decoder))
+
+    monkeypatch.setattr(distances, "LinkModel", Spy)
+    for name in ("iqe", "randers", "euclidean"):
+        METHODS[name](sight, seed=0, epochs=2)
+    for one, two, three in zip(*asked.values(), strict=True):
+        for weights in zip(one[0], two[0], three[0], strict=True):
+            assert all(torch.equal(weights[0], other) for other in weights[1:])
+        assert type(one[1]) is distances.IntervalDecoder
+        assert type(two[1]) is type(three[1]) is distances.FermiDirac
+        assert two[1].raw_alpha.requires_grad
+        assert float(two[1].alpha().detach()) != 0
+        assert float(three[1].alpha().detach()) == 0
 
 
 @pytest.mark.filterwarnings("ignore")

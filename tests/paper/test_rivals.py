@@ -54,12 +54,22 @@ def test_the_best_of_the_grid_by_validation_is_chosen(small, tmp_path):
     assert score[chosen["dim"]] == max(score.values())
 
 
+def test_the_row_that_leaks_has_the_settings_of_the_clean_one(small, tmp_path):
+    chosen, grid = {"learning_rate": 0.5, "fusion": True}, METHODS["duplex"].grid
+    (tmp_path / "duplex-cora.json").write_text(json.dumps({"grid": grid, "chosen": chosen, "tried": []}))
+    found = rivals.choose_settings("duplex_leak", "cora", split_links(small), None, tmp_path)
+    assert found == chosen
+    assert [path.name for path in tmp_path.iterdir()] == ["duplex-cora.json"]
+
+
 def test_a_row_that_sees_test_arcs_is_in_italics():
     cell = {
         "method": "duplex_leak", "graph": "cora", "split": 0, "seconds": 1.0, "peak_memory_mb": 5,
         "test": {"existence_mixed": 90.0, "existence_random": 91.0, "direction": 92.0},
     }  # fmt: skip
-    assert "| *DUPLEX as released: test arcs visible* | *90.0* |" in rivals_table.table_markdown([cell])
+    table = rivals_table.table_markdown([cell])
+    assert "| *DUPLEX as released: held-out arcs visible* | *90.0* |" in table
+    assert "| as DUPLEX |" in table
 
 
 def test_the_papers_figures_have_a_row():
@@ -91,16 +101,49 @@ def _cells(scores):
 @pytest.mark.parametrize(
     ("scores", "word"),
     [
-        ([(95.0, 90.0), (96.0, 91.0)], "(HOPE) is 5.0 ± 0.0 below on 2 splits"),
-        ([(90.0, 95.0), (91.0, 96.0)], "(HOPE) is 5.0 ± 0.0 **above** on 2 splits"),
-        ([(90.0, 95.0), (96.0, 91.0)], "(HOPE) is level (+0.0 ± 5.0 for us on 2 splits)"),
+        ([(95.0, 90.0), (96.0, 91.0)], "(HOPE) is 5.00 ± 0.00 below on 2 splits"),
+        ([(90.0, 95.0), (91.0, 96.0)], "(HOPE) is 5.00 ± 0.00 **above** on 2 splits"),
+        ([(90.0, 95.0), (96.0, 91.0)], "(HOPE) is level (0.00 ± 5.00 below on 2 splits)"),
     ],
 )
 def test_the_table_says_who_is_ahead(scores, word):
     assert word in rivals_table.verdict("direction", _cells(scores))
 
 
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (0.04, "is level (0.04 ± 0.00 above on 2 splits)"),
+        (0.06, "is 0.06 ± 0.00 **above** on 2 splits"),
+        (-0.001, "is level (0.00 ± 0.00 below on 2 splits)"),
+    ],
+)
+def test_small_gaps_are_printed_as_they_are(gap, words):
+    assert words in rivals_table.verdict("direction", _cells([(90.0, 90 + gap), (91.0, 91 + gap)]))
+
+
+def test_the_distance_is_compared_where_both_rows_are_there():
+    rows = _cells([(95.0, 90.0), (96.0, 90.0)])
+    assert rivals_table.comparisons("cora", rows) == []
+    rows[-1].key = "randers"
+    assert rivals_table.comparisons("cora", rows) == [
+        "| Cora | our default less Randers | 2 | +0.00 ± 0.00 | +0.00 ± 0.00 | +5.50 ± 0.50 |"
+    ]
+
+
+def test_what_was_not_run_says_what_is_known_of_its_time():
+    results = [
+        {"method": name, "graph": "squirrel", "split": 0, "seconds": 60.0}
+        for name in ("nerd", "nerd_raw", "magnet")
+    ]
+    (line,) = rivals_table.absences("arxiv-year", results)
+    assert "NERD, inner product (5, given up after 20)" in line
+    assert "untrained vectors as they are (the same training)" in line
+    assert "MagNet, degrees (5)" in line
+    assert "several times too few" in line
+
+
 def test_a_row_that_sees_test_arcs_beats_nobody():
     rows = _cells([(95.0, 90.0)])
     rows.append(rivals_table.Row("leak", {0: {"direction": 99.0}}, leaks=True))
-    assert "(HOPE) is 5.0 ± 0.0 below on 1 split" in rivals_table.verdict("direction", rows)
+    assert "(HOPE) is 5.00 ± 0.00 below on 1 split" in rivals_table.verdict("direction", rows)

@@ -1,20 +1,23 @@
-"""IQE (Wang and Isola, 2022), the interval quasimetric: our inputs, our loss, our optimizer; only the distance is another.
+"""What a distance is worth: our inputs, encoders, loss and optimizer, with one distance or another in the decoder.
 
-The fairest rival of a Finsler distance. Coordinates are dealt into parts; the distance of a part is the length of the union
-of the intervals [x_k, max(x_k, y_k)] over its coordinates, and the parts are joined by a learned mix of their mean and
-maximum. It obeys the triangle inequality and is not symmetric.
+`iqe` has the interval quasimetric of Wang and Isola (2022), the fairest rival of a Finsler distance. Coordinates are dealt
+into parts; the distance of a part is the length of the union of the intervals [x_k, max(x_k, y_k)] over its coordinates, and
+the parts are joined by a learned mix of their mean and maximum. It obeys the triangle inequality and is not symmetric.
+
+`randers` has the Randers distance of `LinkPredictor`, its partner in the comparison: no closed form, no free coordinates, no
+choice among maps. With ``alpha=0`` the distance is Euclidean, and the radii of the nodes alone tell directions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from finsler.graphs.arc_set import ArcSet
-from finsler.learn.baselines import FEATURE_RANK
 from finsler.learn.features import feature_factors
-from finsler.learn.fitting import Problem, cross_fit
+from finsler.learn.inputs import Problem, cross_fit
 from finsler.learn.model import FeatureEncoder, FermiDirac, LinkModel, Places, torch
 from finsler.learn.options import LinkOptions, schedule
 from finsler.learn.training import Trainer
@@ -58,11 +61,27 @@ class IntervalDecoder(FermiDirac):
 def iqe(
     sight: Sight, *, seed: int = 0, n_parts: int = 8, n_components: int = 64, epochs: int | None = None
 ) -> Logits:
+    """Our encoders with the interval distance."""
+    return encoded(
+        sight, lambda: IntervalDecoder(n_parts), seed=seed, n_components=n_components, epochs=epochs
+    )
+
+
+def randers(
+    sight: Sight, *, seed: int = 0, alpha: float | None = None, n_components: int = 64, epochs: int | None = None
+) -> Logits:  # fmt: skip
+    """Our encoders with the Randers distance; alpha is learned unless it is given."""
+    return encoded(sight, lambda: FermiDirac(alpha), seed=seed, n_components=n_components, epochs=epochs)
+
+
+def encoded(
+    sight: Sight, decoder: Callable[[], FermiDirac], *, seed: int, n_components: int, epochs: int | None
+) -> Logits:
     """Linear and two-layer encoders, as in our ensemble, trained and chosen in the same way; their logits are averaged."""
     options = LinkOptions()
     features = None
     if sight.features is not None:
-        features = feature_factors(sight.features, FEATURE_RANK, random_state=seed)
+        features = feature_factors(sight.features, random_state=seed)
     problem = Problem(sight.arcs, sight.arcs, sight.n_nodes, features, sight.validation)
     curriculum = cross_fit(problem, options, np.random.default_rng([seed, 1]))
     members = []
@@ -72,7 +91,7 @@ def iqe(
                 curriculum.inputs.shape[1], n_components, layers=layers, width=options.width, dropout=options.dropout,
                 input_dropout=options.input_dropout, radii=options.node_radii,
             )  # fmt: skip
-            model = LinkModel(encoder, IntervalDecoder(n_parts))
+            model = LinkModel(encoder, decoder())
         plan = schedule(
             options, epochs, n_arcs=len(sight.arcs), n_lessons=len(curriculum.lessons), direct=False
         )
