@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from helpers import done, mistake
+from helpers import done, mistake, run
 
 pytest.importorskip("torch")
 pytest.importorskip("typer")
@@ -41,8 +41,9 @@ def test_learning_says_what_it_learned_and_writes_model_and_map(papers):
     folder, result = papers
     assert "Learned 60 nodes" in result.stderr
     for words in (
-        "Existence of held-out links",
-        "Direction of held-out links",
+        "Scores on held-out links",
+        "Existence, against",
+        "Direction: ",
         "springrank",
         "closed form",
         "log loss",
@@ -94,31 +95,89 @@ def test_json(papers):
 def test_a_score_without_learning_that_is_better_is_warned_of():
     from finsler.cli.learn import score_lines
 
-    known = {"population": "pairs", "missing_share": 0.1, "missing_arcs": 9.0}
+    known = {"population": "pairs", "missing_share": 0.1, "missing_arcs": 9.0, "from": "held-out arcs"}
     told = {"calibration": known, "existence_mixed": 90.0, "direction": 80.0}
     told["pairs"] = {"existence_mixed": 1200, "direction": 600}
+    told["chance_spread"] = {"existence_mixed": 1.7, "direction": 2.4}
     told["baselines"] = {"springrank": {"existence_mixed": 70.0, "direction": 80.2}}
-    lines = score_lines(told)
-    assert lines[0] == (
-        "Existence of held-out links (50 is chance; 1,200 pairs): 90.0; without learning: springrank 70.0."
+    first, existence, _, *others = score_lines(told)
+    assert "also chose" in first
+    assert existence == (
+        "Existence, against reversed links and pairs without any: 90.0 (50 ± 1.7 is chance, of 1,200 pairs); "
+        "without learning: springrank 70.0."
     )
-    assert lines[2:] == ["Warning: direction of held-out links: springrank alone is better (80.2)."]
+    assert others == ["Warning: direction: springrank alone is better (80.2)."]
     told["direction"] = 80.2
-    assert len(score_lines(told)) == 2
-    assert "could be held out" in score_lines({"calibration": known})[0]
+    assert len(score_lines(told)) == 3
+    assert "run both ways" in score_lines({"calibration": known})[0]
+    assert "No links were held out" in score_lines({"calibration": {**known, "from": "others"}})[0]
     told["existence_reciprocal"], told["pairs"]["existence_reciprocal"] = 88.0, 90
+    told["chance_spread"]["existence_reciprocal"] = 6.0
     told["baselines"]["adamic_adar_reverse"] = {
         **told["baselines"]["springrank"],
         "existence_reciprocal": 89.0,
     }
     lines = score_lines(told)
-    assert lines[2] == (
-        "Existence of held-out links whose reverse is there (50 is chance; 90 pairs): 88.0; "
+    assert lines[3] == (
+        "Existence of links whose reverse is there: 88.0 (50 ± 6.0 is chance, of 90 pairs); "
         "without learning: adamic adar reverse 89.0."
     )
-    assert lines[3].startswith(
-        "Warning: existence of held-out links whose reverse is there: adamic adar reverse"
+    assert lines[4].startswith("Warning: existence of links whose reverse is there: adamic adar reverse")
+
+
+def test_columns_of_pairs_may_be_named_in_another_order(papers, tmp_path):
+    folder, _ = papers
+    for name, lines in (("one.csv", "from,to\np50,p2\n"), ("other.csv", "to,from\np2,p50\n")):
+        (tmp_path / name).write_text(lines)
+    one, other = (
+        done("predict", folder / "model.npz", tmp_path / name).stdout for name in ("one.csv", "other.csv")
     )
+    assert one == other
+
+
+def test_a_node_has_no_link_to_itself(papers, tmp_path):
+    folder, _ = papers
+    (tmp_path / "pairs.csv").write_text("p5,p5\np5,p2\n")
+    rows = table(done("predict", folder / "model.npz", tmp_path / "pairs.csv").stdout)
+    assert (rows[0]["probability"], rows[0]["direction"]) == ("", "")
+    assert 0 < float(rows[1]["probability"]) < 1
+
+
+def test_what_cannot_be_split_is_learned_whole(tmp_path):
+    """As the message advises."""
+    (tmp_path / "star.csv").write_text("source,target\n" + "".join(f"a,b{i}\n" for i in range(6)))
+    words = mistake("learn", tmp_path / "star.csv", "--out", tmp_path / "star.npz")
+    assert "--validation-fraction 0 trains without validation" in words
+    given = ("--validation-fraction", 0, "--epochs", 1, "--dim", 3, "--n-jobs", 1)
+    said = done("learn", tmp_path / "star.csv", *given, "--out", tmp_path / "star.npz")
+    assert "No links were held out" in said.stderr + said.stdout
+    assert (tmp_path / "star.npz").is_file()
+
+
+def test_the_model_is_written_before_anything_is_said_of_it(papers, monkeypatch, tmp_path):
+    """Who reads the words may stop reading: finsler learn ... | head -1."""
+    from finsler.cli import learn
+
+    folder, _ = papers
+
+    def gone(*_):
+        assert (tmp_path / "model.npz").is_file()
+        raise BrokenPipeError
+
+    monkeypatch.setattr(learn, "map_lines", gone)
+    run(
+        "learn",
+        folder / "arcs.csv",
+        "--epochs",
+        1,
+        "--dim",
+        3,
+        "--n-jobs",
+        1,
+        "--out",
+        tmp_path / "model.npz",
+    )
+    assert (tmp_path / "model.npz").is_file()
 
 
 def test_mistakes_are_told_in_a_line(papers, tmp_path):
@@ -138,7 +197,7 @@ def test_mistakes_are_told_in_a_line(papers, tmp_path):
     few = mistake(
         "learn", folder / "arcs.csv", "--features", tmp_path / "few.csv", "--out", tmp_path / "m.npz"
     )
-    assert "No row is labeled" in few
+    assert "59 of 60 points have no row" in few
     np.save(tmp_path / "short.npy", np.zeros((3, 2)))
     short = mistake(
         "learn", folder / "arcs.csv", "--features", tmp_path / "short.npy", "--out", tmp_path / "m.npz"

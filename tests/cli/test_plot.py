@@ -29,7 +29,7 @@ def test_plot(flights, tmp_path):
     )
     (tmp_path / "more.csv").write_text("label,x\nJFK,1\n")
     options = ["--attributes", tmp_path / "more.csv", "--out", tmp_path / "b.png"]
-    assert "No row is labeled" in mistake("plot", folder / "map.npz", *options)
+    assert "points have no row" in mistake("plot", folder / "map.npz", *options)
     assert "say where" in mistake("plot", folder / "map.npz")
     assert "is not a file that finsler saved" in mistake(
         "plot", folder / "times.csv", "--out", tmp_path / "c.png"

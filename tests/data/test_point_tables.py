@@ -22,7 +22,7 @@ def text(lines):
 
 
 def test_attributes_are_found_by_label_or_in_order():
-    table = "name,area,kind\nC,3,x\nA,1,y\nE,5,z\nB,,y\n"
+    table = "name,area,kind\nC,3,x\nA,1,y\nB,,y\n"
     found = read_attributes(text(table), LABELS, 3)
     np.testing.assert_array_equal(found["area"], [1, np.nan, 3])
     assert found["kind"].tolist() == ["y", "y", "x"]
@@ -30,7 +30,7 @@ def test_attributes_are_found_by_label_or_in_order():
     with pytest.raises(InputError, match="2 rows for 3 points"):
         read_attributes(text("h\n5\n6\n"), None, 3)
     with pytest.raises(UnknownLabelError, match="'D'"):
-        read_attributes(text(table), ["A", "D"], 2)
+        read_attributes(text(table), list("ABCD"), 4)
 
 
 def test_features(tmp_path):
@@ -91,9 +91,30 @@ def test_label_pairs():
     nodes = LabelIndex(["a", "b"], 2, "node")
     assert read_label_pairs(text("a,b\nb,a\n"), nodes) == [("a", "b"), ("b", "a")]
     assert read_label_pairs(text("from,to,note\nb,a,x\n"), nodes) == [("b", "a")]
+    assert read_label_pairs(text("note,to,from\nx,a,b\n"), nodes) == [("b", "a")]  # as lists of arcs are read
+    assert read_label_pairs(text("target,source\nb,a\na,b\n"), nodes) == [("a", "b"), ("b", "a")]
     for lines, words in (("a\nb\n", "two columns"), ("from,to\n", "no pairs"), ("a,c\n", "'c'")):
         with pytest.raises(InputError, match=words):
             read_label_pairs(text(lines), nodes)
+
+
+def test_a_first_row_of_label_pairs_that_may_be_misspelled_is_told():
+    nodes = LabelIndex(["a", "b"], 2, "node")
+    with pytest.warns(UserWarning, match="'A' and 'B', names no node"):
+        assert read_label_pairs(text("A,B\nb,a\n"), nodes) == [("b", "a")]
+
+
+def test_points_without_a_row_are_counted():
+    with pytest.raises(InputError, match=r"3 of 4 points have no row: .*'B'.*'D'"):
+        read_attributes(text("name,area\nA,1\n"), list("ABCD"), 4)
+    with pytest.raises(InputError, match="Did you mean"):
+        read_attributes(text("name,area\nA1,1\nB2,2\n"), ["A1", "B"], 2)
+
+
+def test_rows_of_other_points_are_told():
+    with pytest.warns(UserWarning, match="1 of 3 rows are of other points"):
+        found = read_attributes(text("name,area\nQ,9\nB,2\nA,1\n"), ["A", "B"], 2)
+    assert found["area"].tolist() == [1, 2]
 
 
 def test_weights(tmp_path):

@@ -192,6 +192,23 @@ def test_a_format_is_a_line_in_the_table_of_formats(tmp_path, monkeypatch):
         read_table(tmp_path / "a.xyz")
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("aaa,bbb\nx,y\ny,z\nz,x\n", True),
+        ("aaa,y\nx,y\ny,z\nz,x\n", False),
+        ("citing,cited\nx,y\ny,z\nz,x\n", False),
+        ("source,target\nx,y\ny,z\nz,x\n", False),
+        ("aaa,bbb\nx,y\n", False),  # too short to tell
+    ],
+)
+def test_a_first_row_that_may_be_a_header_is_told(lines, told):
+    """Its names stand nowhere else, and no name of a column is known."""
+    table = read_table(io.BytesIO(lines.encode()), "edges")
+    assert any("is read as an arc" in remark for remark in table.provenance.remarks) == told
+    assert ("citing" in table.source) is False
+
+
 def test_rows_where():
     assert parse_where(["a=1", "b = x=y"]) == {"a": ["1"], "b": ["x=y"]}
     kept, _ = rows_where({"a": [1.0, "1", 2, "x"]}, {"a": [1, "x"]})

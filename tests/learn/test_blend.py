@@ -111,6 +111,18 @@ class Known:
         return self.both_logits(pairs)[0]
 
 
+def test_scores_of_chance_spread_as_is_said():
+    """A thousand times numbers that say nothing, about the pairs of two tasks of other shares of arcs."""
+    rng = np.random.default_rng(0)
+    asked = [PairTask(np.zeros((60, 2), dtype=int), np.arange(60) < arcs) for arcs in (30, 12)]
+    held = HeldOut(LinkTasks(asked[0], asked[1], asked[1]), *[np.empty((0, 2), int)] * 4, 0.0)
+    told = held.chance_spread()
+    assert set(told) == {"direction", "existence_mixed", "existence_random"}
+    for task, name in zip(asked, ("direction", "existence_mixed"), strict=True):
+        found = [100 * roc_auc(task.labels, rng.normal(size=60)) for _ in range(1000)]
+        assert np.std(found) == pytest.approx(told[name], rel=0.1)
+
+
 def normal_populations(n_arcs, n_random=20_000, seed=0):
     """Arcs z, w ~ N(1, 1), random pairs z ~ N(-1, 1), w ~ N(0, 1): the log odds are known."""
     rng = np.random.default_rng(seed)

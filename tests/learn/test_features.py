@@ -247,5 +247,5 @@ class TestErrors:
     def test_features(self, wrap):
         with pytest.raises(ValueError, match=r"\(4, features\), a row for each node; found \(3, 2\)"):
             node_features(wrap(np.ones((3, 2))), LabelIndex(None, 4))
-        with pytest.raises(ValueError, match="row 2 is not"):
+        with pytest.raises(ValueError, match="those of node 2 are not"):
             node_features(wrap([[1.0, 0], [0, 1], [np.nan, 1]]), LabelIndex(None, 3))

@@ -165,6 +165,32 @@ def test_resume_ends_with_the_same_weights(tmp_path, monkeypatch):
     assert same(weights(whole), weights(again))
 
 
+def test_a_training_that_is_stopped_goes_on_from_its_last_whole_epoch(tmp_path):
+    """After Ctrl-C in the middle of one, at the time limit or by a callback, however short it was."""
+    whole = make_trainer(encoder="mlp")
+    whole.fit()
+    for how in ("interrupted", "time_limit", "stopped"):
+        checkpoint = Checkpoint(tmp_path / f"{how}.pt", "graph")
+        broken = make_trainer(encoder="mlp")
+        step = broken.step
+
+        def stop(*args, broken=broken, step=step, how=how):
+            if broken._epoch == 5 and how != "stopped":
+                raise KeyboardInterrupt if how == "interrupted" else TimeoutError
+            return step(*args)
+
+        broken.step = stop
+        record = broken.fit(
+            checkpoint=checkpoint, callback=lambda found, how=how: how == "stopped" and found["epoch"] >= 5
+        )
+        assert record.status == how
+        state = torch.load(tmp_path / f"{how}.pt", weights_only=True)
+        assert 4 <= state["epoch"] <= 5
+        resumed = make_trainer(encoder="mlp")
+        resumed.fit(checkpoint=checkpoint)
+        assert same(weights(whole), weights(resumed))
+
+
 KILLED = """
 import sys
 sys.path[:0] = [{tests!r}, {folder!r}]

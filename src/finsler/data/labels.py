@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from finsler._arguments import check_words
 from finsler._runtime import cached_property
+from finsler.data.columns import find_ends
 from finsler.data.frames import long_columns, rows_of
 from finsler.errors import InputError, InputTypeError, UnknownLabelError
 
@@ -130,9 +131,16 @@ class LabelIndex:
         return found
 
     def pairs(self, pairs: Any) -> NDArray[np.int64]:
-        """Positions of ordered pairs given by label: shape (P, 2), a list of tuples, or a table of two columns."""
+        """Positions of ordered pairs given by label: shape (P, 2), a list of tuples, or a table of two columns.
+
+        The columns of a table are from and to, unless their names are known and say otherwise: to and from.
+        """
         frame = long_columns(pairs)
-        rows = pairs if frame is None else rows_of(frame[1])
+        rows = (
+            pairs
+            if frame is None
+            else rows_of([frame[1][k] for k in find_ends(frame[0]) or range(len(frame[1]))])
+        )
         if isinstance(rows, np.ndarray):
             if rows.ndim != 2 or rows.shape[1] != 2:
                 raise InputError(f"pairs must have shape (P, 2), from and to; found shape {rows.shape}.")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from finsler._read import guarded, read_npy, read_npz
-from finsler.data.columns import LABELS, find_vectors
+from finsler.data.columns import LABELS, find_ends, find_vectors
 from finsler.data.frames import narwhals_frame
 from finsler.data.labels import LabelIndex
 from finsler.data.matrix import check_weight_rows
@@ -25,7 +25,7 @@ from finsler.data.readers import Cells, read_cells
 from finsler.data.readers.columnar import Columns
 from finsler.data.readers.text import is_number
 from finsler.data.tables import Table, attribute, check_labels, points_of, read_table
-from finsler.errors import InputError
+from finsler.errors import InputError, UnknownLabelError, shown
 
 Array = NDArray[Any]
 Source = str | os.PathLike[str] | IO[bytes]
@@ -37,7 +37,7 @@ def read_attributes(
     r"""Read a table with a header and one row per point: numbers if all cells of a column are, else text.
 
     A column label, name or id, else the first one, holds the labels: values are given in the order of `labels`, rows of
-    other points are ignored. Without labels there must be ``n`` rows, in the order of the points.
+    other points are not used, which is warned of. Without labels there must be ``n`` rows, in the order of the points.
 
     Examples
     --------
@@ -54,6 +54,14 @@ def read_attributes(
     if labels is not None:
         index = LabelIndex([cells[key] for _, cells in rows], len(rows), "row")
         where = f'{text.name}, column "{header[key]}"'
+        lacking = [label for label in labels if index.find_text(str(label)) is None]
+        if len(lacking) > 1:  # a single one may be misspelled
+            raise UnknownLabelError(
+                f"{where}: {len(lacking)} of {len(labels)} points have no row: {listed(lacking, 8)}."
+            )
+        if len(rows) > len(labels):
+            said = f"{len(rows) - len(labels)} of {len(rows)} rows are of other points, and not used."
+            warnings.warn(f"{where}: {said}", UserWarning, stacklevel=3)
         rows = [rows[index.from_text(str(label), where)] for label in labels]
     elif len(rows) != n:
         raise InputError(f"{text.name}: {len(rows)} rows for {n} points.")
@@ -194,17 +202,25 @@ def _new_rows(source: Source, points: LabelIndex, encoding: str | None) -> tuple
 def read_label_pairs(
     source: Source, points: LabelIndex, *, encoding: str | None = None
 ) -> list[tuple[Any, Any]]:
-    """Read pairs of labels from the first two columns; a first row that names no points is a header."""
+    """Read pairs of labels, from and to: from the columns whose names are known, else from the first two.
+
+    A first row that names no points is a header; one whose names are unknown is warned of, as they may be misspelled.
+    """
     text = read_cells(source, encoding)
     if text.width < 2:
         raise InputError(f"{text.name}: pairs need two columns, from and to.")
     top = text.head[0][1]
     header = not any(points.find_text(cell) is not None for cell in top[:2])
+    known = find_ends(top) if header else None
+    if header and known is None:
+        said = f"the first row, {shown(top[0])} and {shown(top[1])}, names no {points.what}: it is taken for a header."
+        warnings.warn(f"{text.name}: {said}", UserWarning, stacklevel=2)
+    i, j = known or (0, 1)
 
     def label(cell: str) -> Any:
         return points.label(points.from_text(cell, text.name))
 
-    found = [(label(cells[0]), label(cells[1])) for _, cells in _rows(text, header)]
+    found = [(label(cells[i]), label(cells[j])) for _, cells in _rows(text, header)]
     if not found:
         raise InputError(f"{text.name} holds no pairs.")
     return found

@@ -357,6 +357,8 @@ def _long(
         raise InputError(" ".join([f"{text.name} holds no arcs or pairs.", *remarks]))
     source, target = source[kept], target[kept]
     values = None if k is None else numbers[kept, 0]
+    if not header and ends is None:
+        remarks = [*remarks, *about_first_row(source, target)]
     if kind == "auto" and values is not None and similarity is None:
         codes, n_places = numbered_ends(source, target)
         kind = arcs_or_pairs(codes[: len(source)], codes[len(source) :], values, n_places)
@@ -375,6 +377,21 @@ def _long(
     facts = Provenance(text.name, kind, columns, counts_arcs=values is None, remarks=tuple(remarks))
     facts = facts.having(n_comments=text.n_comments)
     return Table(kind, text.name, values, source=source, target=target, provenance=facts)
+
+
+def about_first_row(source: Array, target: Array) -> list[str]:
+    """What to say where the first row was read as an arc, and may be a header: its names stand in no other row."""
+    names = (source[0], target[0])
+    if len(source) < 3 or any(
+        np.count_nonzero(column == name) > (column[0] == name)
+        for name in names
+        for column in (source, target)
+    ):
+        return []
+    return [
+        f"The first row, {names[0]!r} and {names[1]!r}, is read as an arc, though no other row has these names. If it is a "
+        f"header, name its columns: source={names[0]!r}, target={names[1]!r} (--source, --target)."
+    ]
 
 
 def nodes_from_text(source: list[str], target: list[str]) -> tuple[Array, Array]:

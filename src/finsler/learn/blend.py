@@ -161,15 +161,28 @@ class HeldOut:
             found["existence_reciprocal"] = 100 * roc_auc(reciprocal.labels, score(reciprocal.pairs))
         return found
 
-    def counts(self) -> dict[str, int]:
-        """How many pairs each task asks about."""
+    def _asked(self) -> dict[str, PairTask]:
+        """The tasks by name."""
         asked = {
             "direction": self.tasks.direction,
             "existence_mixed": self.tasks.existence_mixed,
             "existence_random": self.tasks.existence_random,
             "existence_reciprocal": self.reciprocal,
         }
-        return {name: len(task.pairs) for name, task in asked.items() if task is not None}
+        return {name: task for name, task in asked.items() if task is not None}
+
+    def counts(self) -> dict[str, int]:
+        """How many pairs each task asks about."""
+        return {name: len(task.pairs) for name, task in self._asked().items()}
+
+    def chance_spread(self) -> dict[str, float]:
+        """Standard deviation of the score of each task, in percent, where scores say nothing (Mann and Whitney)."""
+        found = {}
+        for name, task in self._asked().items():
+            arcs, others = int(task.labels.sum()), int((~task.labels).sum())
+            if arcs and others:
+                found[name] = 100 * float(np.sqrt((arcs + others + 1) / (12 * arcs * others)))
+        return found
 
     def mean(self, score: Callable[[Any], Array], direction: Callable[[Any], Array] | None = None) -> float:
         """Mean of the scores; that of arcs held out alone counts by their number against the pairs of the tasks."""

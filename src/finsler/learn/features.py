@@ -24,7 +24,7 @@ from finsler._memory import require_memory
 from finsler._runtime import map_blocks
 from finsler.data.frames import labeled
 from finsler.data.labels import LabelIndex, plain_label, point_labels
-from finsler.errors import InputError, InputTypeError
+from finsler.errors import InputError, InputTypeError, shown
 from finsler.geometry.heights import heights_of_pairs
 from finsler.graphs.arc_set import Integers, neighbor_pairs
 from finsler.learn.tasks import roc_auc
@@ -185,7 +185,10 @@ def node_features(features: Any, nodes: LabelIndex) -> Any:
     values = (values.tocsr() if is_sparse else values).astype(np.float64)
     if not np.isfinite(values.data if is_sparse else values).all():
         row = np.flatnonzero(~np.isfinite(np.asarray(abs(values).sum(axis=1))))[0]
-        raise InputError(f"features must be finite; row {row} is not. Fill in or drop what is missing.")
+        node = shown(nodes.label(int(row)))
+        raise InputError(
+            f"features must be finite; those of node {node} are not. Fill in or drop what is missing."
+        )
     return values
 
 

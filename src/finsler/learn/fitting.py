@@ -231,6 +231,7 @@ class Fitter:
         outcome.scores = {
             **held_out.scores(best, best.direction),
             "pairs": held_out.counts(),
+            "chance_spread": held_out.chance_spread(),
             **outcome.scores,
         }
         self._validated = best

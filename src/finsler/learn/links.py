@@ -129,7 +129,8 @@ class LinkPredictor(BaseEstimator):
         learning; "correction", the mean score without and with the neighbors of a pair, and the weights these got;
         "calibration": population, missing share and arcs, the largest share that the arcs without a reverse allow, Brier
         score, log loss, and the reliability curve (predicted and observed share of arcs, and how many pairs of the
-        population a bin stands for); "pairs", how many each task asks about.
+        population a bin stands for); "pairs", how many each task asks about, and "chance_spread", by how much (standard
+        deviation) the scores of so many pairs are off 50 by chance.
     labels_ : list or None
         Labels of the nodes.
     history_ : dict
@@ -264,7 +265,8 @@ class LinkPredictor(BaseEstimator):
             split = split_arcs(known, n, random_state=seed, validation_fraction=share)
         except InputError as error:
             raise InputError(
-                f"{error} validation_fraction=0 trains without validation.", argument=error.argument
+                f"{error} validation_fraction=0 trains without validation.",
+                argument=error.argument,
             ) from error
         arcs, _ = hide_single_arcs(split.observed, n, share, np.random.default_rng([seed, 5]))
         return arcs, split.validation, known[~ArcSet(arcs, n).contains(known)]
@@ -294,25 +296,31 @@ class LinkPredictor(BaseEstimator):
         Returns
         -------
         ndarray of shape (P, 2)
-            Its columns are those of ``classes_``: column 1 is the probability of an arc.
+            Its columns are those of ``classes_``: column 1 is the probability of an arc; NaN from a node to itself.
         """
         check_is_fitted(self)
         _, there = self._scored(self._nodes.pairs(X))
         return np.column_stack([1 - there, there])
 
     def _scored(self, pairs: Integers) -> tuple[Array, Array]:
-        """Raw scores of pairs of positions, and probabilities."""
+        """Raw scores of pairs of positions, and probabilities; NaN from a node to itself, which no score is made for."""
         scores = self._outcome.score(pairs)
-        return scores, self._outcome.calibration.probabilities(scores, self._arcs.contains(pairs[:, ::-1]))
+        there = self._outcome.calibration.probabilities(scores, self._arcs.contains(pairs[:, ::-1]))
+        return scores, np.where(pairs[:, 0] == pairs[:, 1], np.nan, there)
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
         """Whether an arc from the first to the second node of each pair is more likely than not: rarely, if it is sparse."""
         return np.asarray(self.predict_proba(X)[:, 1] > 0.5)
 
     def predict_direction(self, X: Any) -> Array:
-        """Probability, given that there is one arc between the two nodes, that it runs from the first to the second."""
+        """Probability, given that there is one arc between the two nodes, that it runs from the first to the second.
+
+        NaN from a node to itself.
+        """
         check_is_fitted(self)
-        return np.asarray(expit(self._outcome.score.direction(self._nodes.pairs(X))))
+        pairs = self._nodes.pairs(X)
+        direction = expit(self._outcome.score.direction(pairs))
+        return np.where(pairs[:, 0] == pairs[:, 1], np.nan, direction)
 
     def rank(self, source: Any, k: int = 10, *, exclude_known: bool = True) -> list[tuple[Any, float]]:
         """Most likely targets of arcs from a node.

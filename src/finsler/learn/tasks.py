@@ -292,8 +292,8 @@ def _hold_out(
     if share > 0 and not 2 <= wanted <= len(outside):
         raise InputError(
             f"The graph is too small or too sparse to split: {name}={share} asks for {wanted} of {len(among)} pairs, "
-            f"and {len(outside)} lie outside a spanning forest (at least 2 must be held out). Lower or raise "
-            f"{name}, or use a graph with more cycles."
+            f"and {len(outside)} lie outside a spanning forest (at least 2 must be held out). Lower or raise it, "
+            "or use a graph with more cycles."
         )
     return rng.permutation(outside)[:wanted]
 

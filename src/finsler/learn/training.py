@@ -290,6 +290,9 @@ class Trainer:
         if self.rank:
             checkpoint = None  # of several processes, the first keeps it
         written, loss, record = time.perf_counter(), math.nan, self.record
+        last: dict[str, Any] | None = (
+            None  # after a whole epoch: what goes on from it ends with the same numbers
+        )
         if self.start_counts and self.validation is not None and self._best is None:
             self.evaluate(loss)
             record.history.clear()
@@ -307,15 +310,18 @@ class Trainer:
                         record.status = "stopped"
                     elif self._epoch - record.best_epoch >= self.options.patience * self.plan.evaluate_every:
                         record.status = "patience"
-                due = time.perf_counter() - written >= CHECKPOINT_SECONDS
-                if checkpoint is not None and due and record.status == "finished":
-                    checkpoint.write(self.state())
-                    written = time.perf_counter()
+                if checkpoint is not None and record.status == "finished":
+                    last = deepcopy(self.state())
+                    if time.perf_counter() - written >= CHECKPOINT_SECONDS:
+                        checkpoint.write(last)
+                        written = time.perf_counter()
         except (KeyboardInterrupt, TimeoutError) as stop:
             record.status = "time_limit" if isinstance(stop, TimeoutError) else "interrupted"
             self.evaluate(loss)
         if checkpoint is not None and record.status in ("finished", "patience"):
             checkpoint.write(self.state())
+        elif checkpoint is not None and last is not None:
+            checkpoint.write(last)
         if self._best is not None:
             self.model.load_state_dict(self._best)
         return record
