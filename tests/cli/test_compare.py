@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from finsler.cli import output
 from finsler.data.similarities import dissimilarities_from
 from finsler.models import compare_models
 
-from helpers import done, mistake
+from helpers import done, mistake, python, run
 
 TIMES = ",A,B,C,D,E\nA,0,3,4,5,6\nB,2,0,2,4,5\nC,4,3,0,2,3\nD,5,4,3,0,2\nE,5,6,4,1,0\n"
 VALUES = np.array([[float(x) for x in line.split(",")[1:]] for line in TIMES.split()[1:]])
@@ -100,6 +101,82 @@ def test_it_reads_what_embed_reads(tmp_path):
     assert "11 ordered pairs" in compared("-", "--similarity", "gravity", input=FLOWS).stdout
 
 
+# A real Ctrl-C when a model begins.
+INTERRUPTED = """
+import os, signal, sys
+from finsler.cli import main
+from finsler.models.compare import MODELS
+
+fit = MODELS[{name!r}].fit
+
+def interrupted(*args):
+    os.kill(os.getpid(), signal.SIGINT)
+    return fit(*args)
+
+MODELS[{name!r}] = MODELS[{name!r}]._replace(fit=interrupted)
+sys.exit(main({args!r}))
+"""
+no_sigint = pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
+
+
+def interrupted(name, *args):
+    return python(INTERRUPTED.format(name=name, args=["compare", *map(str, args)]))
+
+
+@no_sigint
+def test_ctrl_c_prints_and_writes_the_table_so_far(times, tmp_path):
+    outs = [tmp_path / f"table{suffix}" for suffix in (".md", ".json", ".png")]
+    result = interrupted("slide", times, *(arg for out in outs for arg in ("--out", out)))
+    assert result.returncode == 130, result.stderr
+    assert "Traceback" not in result.stderr
+    said = result.stderr.splitlines()
+    missing = (
+        "slide vector; hill-climbing; radius-distance; Gower bimension; drift vectors; drift vectors, fitted"
+    )
+    assert f"finsler: warning: The comparison stopped early: it was interrupted. Not run: {missing}." in said
+    assert any("table.png: not drawn" in line for line in said)
+    assert said[-1] == "finsler: stopped by Ctrl-C; what was found so far was written."
+    for text in (result.stdout, outs[0].read_text()):
+        assert f"stopped by Ctrl-C, not run: {missing}" in " ".join(text.split())
+        assert "Randers map with swirl, arcs (ours)" in text
+    found = json.loads(outs[1].read_text())
+    assert found["status"] == "interrupted"
+    assert found["not_run"] == ["slide", "hill", "radius", "gower", "drift", "drift-fitted"]
+    assert len(found["models"]) == 5
+    assert not outs[2].exists()
+
+
+@no_sigint
+def test_ctrl_c_while_the_last_pictures_models_are_there_draws_them(times, tmp_path):
+    picture = tmp_path / "models.svg"
+    result = interrupted("drift-fitted", times, "--out", picture, "--json")
+    assert result.returncode == 130, result.stderr
+    assert json.loads(result.stdout)["not_run"] == ["drift-fitted"]
+    assert "not drawn" not in result.stderr
+    assert picture.stat().st_size
+
+
+@no_sigint
+def test_ctrl_c_before_a_model_is_there_writes_nothing(times, tmp_path):
+    result = interrupted("symmetric", times, "--out", tmp_path / "table.md")
+    assert (result.returncode, result.stdout) == (130, "")
+    assert result.stderr.splitlines()[-1] == "finsler: stopped by Ctrl-C; nothing more was written."
+    assert not (tmp_path / "table.md").exists()
+
+
+def test_a_time_limit_prints_and_writes_the_table_so_far(times, tmp_path):
+    out, picture = tmp_path / "table.md", tmp_path / "models.png"
+    result = compared(times, "--time-limit", 1e-9, "--out", out)
+    for text in (result.stdout, out.read_text()):
+        assert "not run, for time: symmetrized Isomap; Randers map (ours); " in " ".join(text.split())
+    assert "Not run: symmetrized Isomap" in result.stderr
+    result = run("compare", times, "--time-limit", 1e-9, "--out", out, "--force", "--out", picture)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith(f"finsler: --time-limit: {picture}: not drawn")
+    assert "not run, for time" in result.stdout
+    assert not picture.exists()
+
+
 def test_weights(times):
     plain, weighted = (
         json.loads(compared(times, "--json", "--weighting", weights).stdout)
@@ -149,3 +226,5 @@ def test_the_help_is_there():
     text = compared("--help").stdout
     assert "finsler compare times.csv" in text
     assert "--n-components" in text
+    assert "Not counted: starting up, reading the file" in " ".join(text.replace("│", " ").split())
+    assert "Ctrl-C" in text

@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+from finsler._runtime import blas_libraries
 from finsler.data.matrix import as_dissimilarities
 from finsler.errors import InputError
 from finsler.geometry.randers import randers_distances
@@ -15,6 +18,7 @@ from finsler.models.compare import MODELS, sign_accuracy
 from finsler.models.joint import slide_distances
 from finsler.models.symmetric import Observations, Settings, differences, directions, symmetric_mds
 from finsler.report import asymmetry_report
+from finsler.solvers.problem import UniformProblem
 
 from helpers import random_problem, slow_stress
 
@@ -243,18 +247,95 @@ def test_what_did_not_converge_is_marked():
     assert "* not converged" in table.to_markdown()
 
 
-@pytest.mark.parametrize("solver", ["symmetric_mds", "gower"])
-def test_ctrl_c_ends_the_whole_comparison(monkeypatch, solver):
-    def interrupted(*args, **options):
-        raise KeyboardInterrupt
+def interrupted(*args, **options):
+    raise KeyboardInterrupt
+
+
+def replaced(monkeypatch, name, fit):
+    monkeypatch.setitem(MODELS, name, MODELS[name]._replace(fit=fit))
+
+
+@pytest.mark.parametrize("where", ["gower", "slide", "callback"])
+def test_ctrl_c_gives_the_table_so_far(monkeypatch, where):
+    _, D, _ = random_problem(3, n=6)
+    whole = compare_models(D, n_init=2, verbose=False)
+    assert whole.status == whole.to_dict()["status"] == "finished"
+    seen = []
+
+    def callback(record):
+        seen.append(record)
+        if where == "callback" and record.name == "swirl":
+            raise KeyboardInterrupt
+
+    if where == "gower":
+        replaced(monkeypatch, "gower", interrupted)
+    elif where == "slide":  # the loop of our solver catches it, and says so in its status
+        monkeypatch.setattr("finsler.models.joint.SlideVectorProblem.evaluate", interrupted)
+    with pytest.warns(ConvergenceWarning, match="it was interrupted. Not run: .*drift vectors, fitted"):
+        table = compare_models(D, n_init=2, n_jobs=1, callback=callback, verbose=False)
+    done = list(MODELS)[: list(MODELS).index("geodesic" if where == "callback" else where)]
+    assert [record.name for record in seen] == done
+    assert {record.name for record in table} == set(done)
+    assert table.not_run == list(MODELS)[len(done) :]
+    assert table.status == table.to_dict()["status"] == "interrupted"
+    for record in table:
+        assert record.normalized_stress == whole[record.name].normalized_stress
+    assert table.verdict == whole.verdict
+    for text in (" ".join(str(table).split()), table.to_markdown(), table._repr_html_()):
+        assert "stopped by Ctrl-C, not run: " in text
+        for name in table.not_run:
+            assert whole[name].model in text
+
+
+def test_ctrl_c_after_the_last_model_leaves_nothing_out():
+    _, D, _ = random_problem(3, n=6)
+    with pytest.warns(ConvergenceWarning, match=r"it was interrupted\.$"):
+        table = compare_models(D, models=["symmetric"], n_init=1, callback=interrupted, verbose=False)
+    assert (table.status, table.not_run, len(table)) == ("interrupted", [], 1)
+    assert "stopped by Ctrl-C\n" in str(table)
+
+
+@pytest.mark.parametrize("when", ["verdict", "warm-up", "symmetric map", "first model"])
+def test_ctrl_c_before_a_model_is_there_goes_on(monkeypatch, when):
+    _, D, _ = random_problem(3, n=6)
+    evaluate, calls = UniformProblem.evaluate, []
+
+    def once(*args):
+        calls.append(args)
+        return interrupted() if len(calls) == 1 else evaluate(*args)
+
+    if when == "verdict":
+        monkeypatch.setattr(module, "asymmetry_report", interrupted)
+    elif when == "first model":
+        replaced(monkeypatch, "gower", interrupted)
+    else:  # our solver catches it, and says so in its status
+        wrong = once if when == "warm-up" else interrupted
+        monkeypatch.setattr(UniformProblem, "evaluate", wrong)
+    with pytest.raises(KeyboardInterrupt):
+        compare_models(D, models=["gower", "drift"], verbose=False)
+
+
+def test_blas_has_one_thread_meanwhile_and_then_as_many_as_before(monkeypatch):
+    def threads():
+        return [
+            library["num_threads"] for library in blas_libraries().info() if library["user_api"] == "blas"
+        ]
 
     _, D, _ = random_problem(3, n=6)
-    if solver == "gower":
-        monkeypatch.setitem(module.MODELS, "gower", interrupted)
-    else:  # our solver catches it, and says so in its status
-        monkeypatch.setattr("finsler.solvers.problem.UniformProblem.evaluate", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        compare_models(D, verbose=False)
+    found = []
+    gower = MODELS["gower"].fit
+    replaced(monkeypatch, "gower", lambda *args: found.append(threads()) or gower(*args))
+    with blas_libraries().limit(limits=2, user_api="blas"):
+        before = threads()
+        compare_models(
+            D, models=["gower"], n_init=2, callback=lambda _: found.append(threads()), verbose=False
+        )
+        assert threads() == before
+        with pytest.raises(ZeroDivisionError):
+            compare_models(D, models=["gower"], callback=lambda _: found.append(threads()) or 1 / 0)
+        assert threads() == before
+    assert before
+    assert found == [[1] * len(before)] * 4
 
 
 def test_mistakes():
@@ -282,11 +363,12 @@ def test_mistakes():
 def test_a_time_limit_gives_the_table_so_far():
     D = random_problem(0, n=12, m=2, kind="uniform")[1]
     seen = []
-    table = compare_models(D, time_limit=1e-9, n_init=2, callback=seen.append, verbose=False)
+    with pytest.warns(ConvergenceWarning, match="the time limit was reached. Not run: symmetrized Isomap; R"):
+        table = compare_models(D, time_limit=1e-9, n_init=2, callback=seen.append, verbose=False)
     assert [record.name for record in table] == [record.name for record in seen] == ["symmetric"]
-    assert set(table.not_run) == set(MODELS) - {"symmetric"}
-    assert "not run, for time: isomap" in str(table)
+    assert table.not_run == list(MODELS)[1:]
     assert table.to_dict()["not_run"] == table.not_run
+    assert table.status == "time_limit"
     with pytest.raises(InputError) as error:
         compare_models(D, time_limit=0)
     assert error.value.argument == "time_limit"
@@ -297,8 +379,32 @@ def test_the_last_model_ends_in_time():
     observed = observe(D, W)
     settings = Settings(2, 3, 2000, 1e-12, deadline=0.0)  # long past
     base = symmetric_mds(observed, Settings(2))
-    for name in ("slide", "hill", "radius", "randers"):
-        assert MODELS[name](observed, settings, base).status == "time_limit"
+    for name in ("slide", "hill", "radius", "randers", "gower"):
+        assert MODELS[name].fit(observed, settings, base).status == "time_limit"
+
+
+def test_a_limit_that_comes_in_the_last_model_is_told(monkeypatch):
+    _, D, _ = random_problem(1, n=6)
+    cut = MODELS["gower"].fit
+    replaced(monkeypatch, "gower", lambda *args: replace(cut(*args), status="time_limit"))
+    with pytest.warns(ConvergenceWarning, match=r"the time limit was reached\.$"):
+        table = compare_models(D, models=["symmetric", "gower"], n_init=1, time_limit=1e9, verbose=False)
+    assert (table.status, table.not_run) == ("time_limit", [])
+    assert "Gower bimension*" in str(table)
+
+
+@pytest.mark.parametrize("m", [2, 4])
+def test_models_that_were_not_run_have_the_names_of_the_table(m):
+    D = random_problem(0, n=9, m=2)[1]
+    whole = compare_models(D, m, n_init=1, max_iter=5, verbose=False)
+    with pytest.warns(ConvergenceWarning) as said:
+        cut = compare_models(D, m, n_init=1, time_limit=1e-9, verbose=False)
+    names = "; ".join(whole[name].model for name in cut.not_run)
+    assert ("Gower, 2 bimensions" in names) == (m == 4)
+    assert f"not run, for time: {names}" in " ".join(str(cut).split())
+    assert f"not run, for time: {names}" in cut.to_markdown().splitlines()
+    assert str(said[0].message).endswith(f"Not run: {names}.")
+    assert said[0].filename == __file__
 
 
 def test_any_number_of_threads_gives_the_same_table():

@@ -1,5 +1,9 @@
 """Slide vector, radius-distance and hill-climbing: against loops, finite differences, exact data, and what R published."""
 
+import threading
+import time
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
@@ -8,6 +12,7 @@ from finsler.data.matrix import as_dissimilarities
 from finsler.data.tables import read_table
 from finsler.geometry.heights import gradient_heights
 from finsler.geometry.randers import randers_distances
+from finsler.models import joint
 from finsler.models.joint import (
     HillClimbing,
     RadiusDistance,
@@ -48,12 +53,12 @@ def slow_stress(theta, model, observed, n, m):
     )
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.extra)
 @pytest.mark.parametrize("kind", KINDS)
 def test_stress_and_gradient(model, kind):
     X, D, W = random_problem(4, n=6, m=2, kind=kind)
     observed = observe(D, W)
-    extra = np.random.default_rng(0).normal(size=6 if model.name == "radius-distance" else 2)
+    extra = np.random.default_rng(0).normal(size=6 if model.extra == "radii" else 2)
     theta = np.concatenate([X.ravel(), extra])
     value, by_points, by_extra = stress_and_gradient(model, observed, X, extra)
     assert value == pytest.approx(slow_stress(theta, model, observed, 6, 2))
@@ -61,7 +66,7 @@ def test_stress_and_gradient(model, kind):
     np.testing.assert_allclose(np.concatenate([by_points.ravel(), by_extra]), numerical, atol=2e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.extra)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_start_is_the_best_for_its_map(model, kind):
     X, D, W = random_problem(6, n=8, m=2, kind=kind)
@@ -70,12 +75,12 @@ def test_the_start_is_the_best_for_its_map(model, kind):
     assert np.abs(by_extra).max() < 1e-9
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.extra)
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_exact_data_are_recovered(model, m):
     rng = np.random.default_rng(10 + m)
     X = rng.normal(size=(10, m)) * 3 if m > 1 else 2 * np.arange(10.0)[:, None]  # far enough apart
-    extra = 0.1 * rng.normal(size=10 if model.name == "radius-distance" else m)
+    extra = 0.1 * rng.normal(size=10 if model.extra == "radii" else m)
     D = model.distances(*differences(X), extra)
     assert (D[~np.eye(10, dtype=bool)] > 0).all()
     observed = observe(D)
@@ -85,7 +90,7 @@ def test_exact_data_are_recovered(model, m):
     assert fit.status == "converged"
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.extra)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_fit_is_stationary_and_below_its_start(model, kind):
     _, D, W = random_problem(7, n=9, m=2, kind=kind)
@@ -264,3 +269,36 @@ def test_radii_in_closed_form_are_those_of_quasi_newton_steps(kind):
     steps = fit_jointly(RadiusDistance(), observed, settings, base)
     assert observed.stress(closed.distances) <= observed.stress(steps.distances) * (1 + 1e-6)
     np.testing.assert_allclose(closed.distances, steps.distances, atol=1e-3)
+
+
+def test_ctrl_c_ends_the_starts_of_other_threads():
+    _, D, _ = random_problem(1, n=6, m=2)
+    began, heard = threading.Event(), []
+
+    def run(start, ended):
+        if threading.current_thread() is threading.main_thread():
+            assert began.wait(300)
+            raise KeyboardInterrupt
+        began.set()
+        until = time.monotonic() + 300
+        while not ended() and time.monotonic() < until:
+            time.sleep(0.001)
+        heard.append(ended())
+
+    with pytest.raises(KeyboardInterrupt):
+        joint.from_all_starts(
+            run, observe(D), Settings(2, 2, n_jobs=2), symmetric_mds(observe(D), Settings(2))
+        )
+    assert heard == [True]
+
+
+@pytest.mark.parametrize("fit", [slide_vector, partial(fit_jointly, HillClimbing())])
+def test_a_start_that_is_ended_takes_no_further_step(monkeypatch, fit):
+    _, D, _ = random_problem(1, n=12, m=2)
+    observed = observe(D)
+    base = symmetric_mds(observed, Settings(2))
+    one = fit(observed, Settings(2, max_iter=1), base)
+    start = base.parameters["coordinates"]
+    monkeypatch.setattr(joint, "from_all_starts", lambda run, *_: [run(start, lambda: True)])
+    ended = fit(observed, Settings(2, max_iter=1000), base)
+    np.testing.assert_array_equal(ended.distances, one.distances)

@@ -27,7 +27,7 @@ def observe(D, W=None):
 
 
 def a_map(X):
-    return Fit("a map", differences(X)[1], {"coordinates": X}, 0, "converged", symmetric=True)
+    return Fit(differences(X)[1], {"coordinates": X}, 0, "converged", symmetric=True)
 
 
 def unit(x, y):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json as json_text
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from finsler.cli import options as opt
 from finsler.cli.output import say
 from finsler.errors import InputError
+
+if TYPE_CHECKING:
+    from finsler.cli.output import Target
+    from finsler.models import Comparison
 
 EXAMPLES = opt.examples(
     "finsler report times.csv",
@@ -81,6 +85,8 @@ Starts = Annotated[
     int | None, opt.number(opt.MAP, "Starts of every model; all but the first are random.", "4")
 ]
 MaxIter = Annotated[int | None, opt.number(opt.MAP, "Iterations from each start, at most.", "2000")]
+_LIMIT = "Take the models there are after so long. Not counted: starting up, reading the file, the rest of a step at work."
+TimeLimit = Annotated[float | None, opt.number(opt.MAP, _LIMIT, min=0, metavar="SECONDS")]
 _OUT = "Write the table: .json .md .txt; or draw drift vectors and Gower's plane: .png .svg .pdf. Repeatable."
 Outs = Annotated[list[str] | None, opt.option(opt.OUTPUT, _OUT, False, "--out", "-o", metavar="PATH")]
 
@@ -115,7 +121,7 @@ def compare(
     n_init: Starts = None,
     random_state: opt.RandomState = 0,
     max_iter: MaxIter = None,
-    time_limit: opt.TimeLimit = None,
+    time_limit: TimeLimit = None,
     n_jobs: opt.Jobs = None,
     out: Outs = None,
     force: opt.Force = False,
@@ -126,10 +132,11 @@ def compare(
 
     Stress is sqrt(sum w (d - D)^2 / sum w D^2) over ordered pairs; sign is the share of asymmetric pairs whose costlier
     way the model gets right, by size the same weighted by the difference; shown is the share of the squared asymmetry.
+
+    Ctrl-C ends the comparison and still prints and writes the models that are there.
     """
     from finsler.cli import inputs, output
     from finsler.models import compare_models
-    from finsler.plotting.models import plot_models
 
     if "-" in (out or []):
         raise InputError(
@@ -153,13 +160,33 @@ def compare(
         for sentence in data.provenance.sentences():
             if sentence not in table.provenance.remarks:  # said when it was read
                 say(sentence)
-    for path, suffix in targets:
-        if suffix in output.PICTURES:
-            output.draw(cast(Path, path), lambda: output.figure_of(plot_models(found)))
-            continue
-        text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
-        output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")
+    not_drawn = _write(targets, found, plain)
     if json:
         output.print_json(plain)
     else:
         print(found)
+    if not_drawn:
+        problem = (
+            f"{', '.join(not_drawn)}: not drawn, for drift vectors and Gower's plane were not both reached."
+        )
+        if found.status != "interrupted":
+            raise InputError(problem, argument="time_limit")
+        say(f"finsler: {problem}")
+    output.end_as(found.status)
+
+
+def _write(targets: list[Target], found: Comparison, plain: dict[str, Any]) -> list[str]:
+    """Write the table and draw its pictures; give the names of those whose models were left out."""
+    from finsler.cli import output
+    from finsler.plotting.models import plot_models
+
+    not_drawn = []
+    for path, suffix in targets:
+        if suffix not in output.PICTURES:
+            text = json_text.dumps(plain, indent=1) if suffix == ".json" else str(found)
+            output.write_text(path, (found.to_markdown() if suffix == ".md" else text) + "\n")
+        elif {"drift", "gower"} & {*found.not_run}:
+            not_drawn.append(str(path))
+        else:
+            output.draw(cast(Path, path), lambda: output.figure_of(plot_models(found)))
+    return not_drawn

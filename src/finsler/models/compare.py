@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from finsler._arguments import check_arguments, check_number
 from finsler._html import card
-from finsler._runtime import Progress
+from finsler._runtime import Progress, blas_libraries
 from finsler.data.matrix import Dissimilarities, as_dissimilarities
 from finsler.errors import InputError, InputTypeError, shown
 from finsler.geometry.asymmetry import asymmetry_shown
@@ -28,30 +29,43 @@ from finsler.models.symmetric import (
     Settings,
     drift_vectors,
     gower,
+    planes_of,
     randers_map,
     symmetric_isomap,
     symmetric_mds,
+    unless_interrupted,
 )
 from finsler.report import asymmetry_report
 from finsler.solvers.smacof import smacof
 
+
+class Model(NamedTuple):
+    """A model to compare with."""
+
+    title: str  #: As people read it.
+    fit: Callable[[Observations, Settings, Fit], Fit]  #: Beside a map of the symmetrized data.
+
+
 # By the names that `models` takes. All but those of `ALONE` start from, or rest on, the map of the symmetrized data. A new
 # model is a function in `symmetric` (in two steps) or `joint` (fitted as a whole), a line here and a row in docs/models.md.
-MODELS: dict[str, Callable[[Observations, Settings, Fit], Fit]] = {
-    "symmetric": lambda observed, settings, base: base,
-    "isomap": lambda observed, settings, base: symmetric_isomap(observed, settings),
-    "randers": randers_map,
-    "swirl": partial(randers_map, swirl=True),
-    "geodesic": partial(randers_map, swirl="geodesic"),
-    "slide": slide_vector,
-    "hill": partial(fit_jointly, HillClimbing()),
-    "radius": radius_distance,
-    "gower": gower,
-    "drift": drift_vectors,
-    "drift-fitted": partial(drift_vectors, fitted=True),
+MODELS = {
+    "symmetric": Model("symmetrized MDS", lambda observed, settings, base: base),
+    "isomap": Model(
+        "symmetrized Isomap", lambda observed, settings, base: symmetric_isomap(observed, settings)
+    ),
+    "randers": Model("Randers map (ours)", randers_map),
+    "swirl": Model("Randers map with swirl (ours)", partial(randers_map, swirl=True)),
+    "geodesic": Model("Randers map with swirl, arcs (ours)", partial(randers_map, swirl="geodesic")),
+    "slide": Model("slide vector", slide_vector),
+    "hill": Model("hill-climbing", partial(fit_jointly, HillClimbing())),
+    "radius": Model("radius-distance", radius_distance),
+    "gower": Model("Gower bimension", gower),
+    "drift": Model("drift vectors", drift_vectors),
+    "drift-fitted": Model("drift vectors, fitted", partial(drift_vectors, fitted=True)),
 }
 ALONE = {"isomap"}
 UNFINISHED = ("max_iter", "time_limit")
+ENDINGS = {"time_limit": "the time limit was reached", "interrupted": "it was interrupted"}
 # A difference of the two ways below this share of the largest distance is rounding.
 ROUNDING = 1e-12
 
@@ -88,7 +102,8 @@ class Comparison:
     n_init: int
     verdict: str  #: Of `asymmetry_report`: what a Randers map can show.
     labels: list[Any] | None = field(default=None, repr=False)  #: Of the points, as pictures show them.
-    not_run: list[str] = field(default_factory=list)  #: Models for which `time_limit` left no time.
+    not_run: list[str] = field(default_factory=list)  #: As `models` takes them: left out for `status`.
+    status: str = "finished"  #: Or "time_limit", or "interrupted" (Ctrl-C).
 
     def __iter__(self) -> Iterator[ModelRecord]:
         return iter(self.records)
@@ -129,9 +144,17 @@ class Comparison:
             f"{self.n_asymmetric:,} pairs asymmetric, starts: {self.n_init}"
         )
 
+    def _missing(self) -> str:
+        """Models that were left out, as the table would name them; some of these names have a comma."""
+        return "; ".join(title_of(name, self.n_components, self.n_points) for name in self.not_run)
+
     def _footnotes(self) -> list[str]:
         notes = ["* not converged"] * any(record.status in UNFINISHED for record in self.records)
-        return [*notes, *([f"not run, for time: {', '.join(self.not_run)}"] if self.not_run else [])]
+        if self.status == "interrupted":
+            notes.append("stopped by Ctrl-C" + (f", not run: {self._missing()}" if self.not_run else ""))
+        elif self.not_run:
+            notes.append(f"not run, for time: {self._missing()}")
+        return notes
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -139,7 +162,8 @@ class Comparison:
         first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
         texts = ["  ".join([name.ljust(first), *map(str.rjust, cells, widths)]) for name, *cells in lines]
         texts.insert(1, "-" * len(texts[0]))
-        return "\n".join([self._heading(), *texts, *self._footnotes(), fill(self.verdict, 84)])
+        notes = (fill(note, 84, break_on_hyphens=False) for note in self._footnotes())
+        return "\n".join([self._heading(), *texts, *notes, fill(self.verdict, 84)])
 
     def _repr_html_(self) -> str:
         rows = self.rows()
@@ -197,11 +221,13 @@ def compare_models(
     max_iter, tol
         Of the iterations from each start.
     time_limit : float, optional
-        Seconds. What is being fitted then ends with what it has found; models that were not begun are in ``not_run``.
+        Seconds. What is being fitted then ends with what it has found, once the step that it is at is done (an
+        eigendecomposition, shortest paths); models that were not begun are in ``not_run``.
     random_state : int, RandomState instance or None
         Seed of the random starts, which are the same for all models.
     n_jobs : int, optional
-        Threads of our solver, and starts that run side by side; all cores by default.
+        Threads of our solver, and starts that run side by side; all cores by default. BLAS takes one thread, so that no
+        number depends on it.
     callback : callable, optional
         Called with the record of each model when it is there.
     verbose : bool, int or "auto"
@@ -210,7 +236,13 @@ def compare_models(
     Returns
     -------
     Comparison
-        Records, best fit first. It prints as a table; ``to_dict()`` is ready for JSON.
+        Records, best fit first. It prints as a table; ``to_dict()`` is ready for JSON. After the time limit or Ctrl-C it
+        has the models that are there, ``status`` says so, and a warning.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C while no model is there.
 
     Examples
     --------
@@ -234,19 +266,49 @@ def compare_models(
     check_number("time_limit", time_limit, 0.0, open_ends=True, optional=True)
     deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
     settings = Settings(n_components, n_init, max_iter, tol, _fixed(random_state), n_jobs, deadline)
-    records = _fit_all(names, observed, settings, callback, verbose)
+    # On a busy machine the threads of BLAS mostly wait for each other; and sums would depend on how many there are.
+    with blas_libraries().limit(limits=1, user_api="blas"):
+        # First, so that the time limit counts it, and Ctrl-C in it throws no model away.
+        verdict = asymmetry_report(data, n_jobs=n_jobs).verdict
+        records, status = _fit_all(names, observed, settings, callback, verbose)
     done = {record.name for record in records}
-    return Comparison(
+    found = Comparison(
         records=sorted(records, key=lambda record: record.normalized_stress),
         n_points=data.n_points,
         n_components=n_components,
         n_pairs=int(np.count_nonzero(observed.W)),
         n_asymmetric=int(np.count_nonzero(observed.both_ways & (observed.D != observed.D.T))) // 2,
         n_init=n_init,
-        verdict=asymmetry_report(data, n_jobs=n_jobs).verdict,
+        verdict=verdict,
         labels=data.labels,
         not_run=[name for name in names if name not in done],
+        status=status,
     )
+    _warn_if_cut_short(found)
+    return found
+
+
+def _warn_if_cut_short(found: Comparison) -> None:
+    """Warn the caller of `compare_models` of a comparison that has not ended as it should."""
+    if found.status in ENDINGS:
+        from sklearn.exceptions import ConvergenceWarning  # here: it takes long to import
+
+        left_out = f" Not run: {found._missing()}." if found.not_run else ""
+        said = f"The comparison stopped early: {ENDINGS[found.status]}.{left_out}"
+        warnings.warn(said, ConvergenceWarning, stacklevel=3)
+
+
+def title_of(name: str, n_components: int, n_points: int) -> str:
+    """Name of a model as people read it.
+
+    Examples
+    --------
+    >>> title_of("gower", 2, 30), title_of("gower", 4, 30)
+    ('Gower bimension', 'Gower, 2 bimensions')
+    """
+    if name == "gower" and (n_planes := planes_of(n_components, n_points)) > 1:
+        return f"Gower, {n_planes} bimensions"
+    return MODELS[name].title
 
 
 def _fit_all(
@@ -255,28 +317,49 @@ def _fit_all(
     settings: Settings,
     callback: Callable[[ModelRecord], Any] | None,
     verbose: bool | int | str,
-) -> list[ModelRecord]:
-    """Records of the models for which there is time; of the first one in any case."""
+) -> tuple[list[ModelRecord], str]:
+    """Records of the models that are there when time is up or Ctrl-C comes, and how it ended; one record at least."""
     progress = Progress("Comparing", verbose)
+    records: list[ModelRecord] = []
+    status = "finished"
+    try:
+        for record in _fits_in_turn(names, observed, settings, progress):
+            records.append(record)
+            if callback is not None:
+                callback(record)
+    except KeyboardInterrupt:
+        if not records:
+            raise
+        status = "interrupted"
+    else:
+        if len(records) < len(names) or any(record.status == "time_limit" for record in records):
+            status = "time_limit"
+    progress.close(f"{len(records)} models")
+    return records, status
+
+
+def _fits_in_turn(
+    names: list[str], observed: Observations, settings: Settings, progress: Progress
+) -> Iterator[ModelRecord]:
+    """Records of the models for which there is time; of the first one in any case."""
     progress.update("symmetrized MDS")
     # Compiles what all use, before the clock starts.
-    smacof(observed.data, settings.n_components, "auto", max_iter=1, n_jobs=settings.n_jobs, verbose=False)
+    once = smacof(
+        observed.data, settings.n_components, "auto", max_iter=1, n_jobs=settings.n_jobs, verbose=False
+    )
+    unless_interrupted(once.status)
     began = time.perf_counter()
     base = symmetric_mds(observed, settings)
     first = time.perf_counter() - began
-    records: list[ModelRecord] = []
     for name in names:
-        if records and settings.seconds_left() <= 0:
-            break
-        progress.update(name)
+        if name != names[0] and settings.seconds_left() <= 0:
+            return
+        title = title_of(name, settings.n_components, observed.n_points)
+        progress.update(title)
         began = time.perf_counter()
-        fit = MODELS[name](observed, settings, base)
+        fit = MODELS[name].fit(observed, settings, base)
         seconds = time.perf_counter() - began + (0.0 if name in ALONE else first)
-        records.append(_record(name, fit, observed, seconds))
-        if callback is not None:
-            callback(records[-1])
-    progress.close(f"{len(records)} models")
-    return records
+        yield _record(name, title, fit, observed, seconds)
 
 
 def _checked_names(models: Sequence[str] | None, n_components: int) -> list[str]:
@@ -309,11 +392,11 @@ def _fixed(random_state: Any) -> int:
     return int(random_state)
 
 
-def _record(name: str, fit: Fit, observed: Observations, seconds: float) -> ModelRecord:
+def _record(name: str, title: str, fit: Fit, observed: Observations, seconds: float) -> ModelRecord:
     plain, weighted = (None, None) if fit.symmetric else sign_accuracy(observed, fit.distances)
     return ModelRecord(
         name=name,
-        model=fit.model,
+        model=title,
         normalized_stress=observed.normalized_stress(fit.distances),
         sign_accuracy=plain,
         weighted_sign_accuracy=weighted,

@@ -18,7 +18,9 @@ The two others are fitted by quasi-Newton steps; radius-distance in closed form 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -88,41 +90,62 @@ class SlideVectorProblem(Problem):
 
 
 def minimize_slide(
-    problem: SlideVectorProblem, start: Array, settings: Settings
+    problem: SlideVectorProblem, start: Array, settings: Settings, ended: Callable[[], bool] = lambda: False
 ) -> tuple[Array, Array, float, str]:
-    """Run the loop from a map with z = 0; return map, z, stress and status."""
+    """Run the loop from a map with z = 0, or until it is ``ended``; return map, z, stress and status."""
     theta = np.vstack([start - start.mean(axis=0), np.zeros((1, start.shape[1]))])
     total = float(np.sum(problem.W * problem.D**2))
     exact = total * (4 * np.finfo(float).eps) ** 2
     stop = StopRule(settings.max_iter, settings.tol, exact, settings.deadline)
-    run = majorize(problem, theta, np.zeros(0), stop)
+    run = majorize(problem, theta, np.zeros(0), stop, callback=lambda _: ended())
     return run.coordinates[:-1], run.coordinates[-1], run.stress, unless_interrupted(run.status)
 
 
 def slide_vector(observed: Observations, settings: Settings, base: Fit) -> Fit:
     """Fit the slide-vector model from the map of the symmetric part and from random ones, and keep the best."""
     problem = SlideVectorProblem(observed.D, observed.W)
-    runs = from_all_starts(lambda start: minimize_slide(problem, start, settings), observed, settings, base)
+    runs = from_all_starts(
+        lambda start, ended: minimize_slide(problem, start, settings, ended), observed, settings, base
+    )
     X, z, _, status = min(runs, key=lambda run: run[2])
     distances = slide_distances(X, z)
     np.fill_diagonal(distances, 0.0)
     n_parameters = free_coordinates(*X.shape) + len(z)
-    return Fit("slide vector", distances, {"coordinates": X, "slide": z}, n_parameters, status)
+    return Fit(distances, {"coordinates": X, "slide": z}, n_parameters, status)
 
 
 def from_all_starts(
-    run: Callable[[Array], T], observed: Observations, settings: Settings, base: Fit
+    run: Callable[[Array, Callable[[], bool]], T], observed: Observations, settings: Settings, base: Fit
 ) -> list[T]:
-    """Run a fit from the map of the symmetric part and from random ones, side by side: each takes one thread."""
+    """Run a fit from the map of the symmetric part and from random ones, side by side: each takes one thread.
+
+    ``run`` takes a start, and a function that says whether Ctrl-C has ended them all: the main thread alone hears it.
+    """
     starts = [base.parameters["coordinates"], *observed.random_maps(settings)]
-    with single_blas_thread():
-        return map_blocks(lambda _, k, __: run(starts[k]), range(len(starts) + 1), settings.n_jobs)
+    ended = Event()
+
+    def run_from(_: int, k: int, __: int) -> T:
+        with _telling(ended):
+            return run(starts[k], ended.is_set)
+
+    # Also out here: it may come while the main thread, whose starts are done, waits for the others.
+    with single_blas_thread(), _telling(ended):
+        return map_blocks(run_from, range(len(starts) + 1), settings.n_jobs)
+
+
+@contextmanager
+def _telling(ended: Event) -> Iterator[None]:
+    """Tell other threads of Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        ended.set()
+        raise
 
 
 class JointModel(Protocol):
     """A model ``d_ij`` of a map and a few numbers more, with its derivatives."""
 
-    name: str
     extra: str  #: What the other numbers are.
     only_differences: bool  #: Whether adding the same to all of them changes nothing.
 
@@ -147,7 +170,7 @@ class RadiusDistance(JointModel):
     never fits worse; it pays with n - 1 numbers for what the Randers map has one.
     """
 
-    name, extra, only_differences = "radius-distance", "radii", True
+    extra, only_differences = "radii", True
     evaluate = staticmethod(kernels.radius_pass)
 
     def distances(self, U: Array, E: Array, extra: Array) -> Array:
@@ -170,7 +193,7 @@ class HillClimbing(JointModel):
     Compare the Randers map, where the surcharge ``omega . (x_j - x_i)`` grows with the length of the way.
     """
 
-    name, extra, only_differences = "hill-climbing", "slope", False
+    extra, only_differences = "slope", False
     evaluate = staticmethod(kernels.hill_pass)
 
     def distances(self, U: Array, E: Array, extra: Array) -> Array:
@@ -220,11 +243,11 @@ def fit_jointly(model: JointModel, observed: Observations, settings: Settings, b
         value, by_points, by_extra = stress_and_gradient(model, observed, *split(theta))
         return value / total, np.concatenate([by_points.ravel(), by_extra]) * (unit / total)
 
-    def in_time(_: Array) -> None:
-        if settings.seconds_left() <= 0:
-            raise StopIteration
+    def run(start: Array, ended: Callable[[], bool]) -> OptimizeResult:
+        def in_time(_: Array) -> None:
+            if settings.seconds_left() <= 0 or ended():
+                raise StopIteration
 
-    def run(start: Array) -> OptimizeResult:
         theta = np.concatenate([start.ravel(), model.start(start, observed)]) / unit
         return minimize(loss, theta, jac=True, method="L-BFGS-B", callback=in_time, options=limits)
 
@@ -238,4 +261,4 @@ def _fit_of(model: JointModel, X: Array, extra: Array, status: str) -> Fit:
     X = X - X.mean(axis=0)
     n_parameters = free_coordinates(*X.shape) + len(extra) - model.only_differences
     parts = {"coordinates": X, model.extra: extra - extra.min() if model.only_differences else extra}
-    return Fit(model.name, model.distances(*differences(X), extra), parts, n_parameters, status)
+    return Fit(model.distances(*differences(X), extra), parts, n_parameters, status)

@@ -69,7 +69,6 @@ class Settings:
 class Fit:
     """A fitted model."""
 
-    model: str  #: Its name.
     distances: Array  #: What it takes for the dissimilarity from row to column.
     parameters: dict[str, Array]  #: What it is drawn from: coordinates, and vectors or numbers beside them.
     n_parameters: int  #: Numbers that are free, once the shifts and turns that change nothing are taken off.
@@ -200,8 +199,7 @@ def drift_vectors(observed: Observations, settings: Settings, base: Fit, *, fitt
         square = float(np.sum(k * a * a))
         s = float(np.sum(k * a * t)) / square if square > 0 else 0.0
         V, a = s * V, s * a
-    name = "drift vectors, fitted" if fitted else "drift vectors"
-    return Fit(name, E + a, {"coordinates": X, "arrows": V}, base.n_parameters + V.size, base.status)
+    return Fit(E + a, {"coordinates": X, "arrows": V}, base.n_parameters + V.size, base.status)
 
 
 def _along(V: Array, B: Array) -> Array:
@@ -245,11 +243,10 @@ def gower(observed: Observations, settings: Settings, base: Fit) -> Fit:
     X = base.parameters["coordinates"]
     n = len(X)
     E = base.distances
-    n_planes = min(max(settings.n_components // 2, 1), n // 2)
-    P, Q, status = bimensions(*observed.skew_targets(E), n_planes)
+    n_planes = planes_of(settings.n_components, n)
+    P, Q, status = bimensions(*observed.skew_targets(E), n_planes, settings.deadline)
     rank = 2 * n_planes
     return Fit(
-        "Gower bimension" if n_planes == 1 else f"Gower, {n_planes} bimensions",
         E + (P @ Q.T - Q @ P.T),
         {"coordinates": X, "p": P, "q": Q},
         # A skew matrix of that rank is a subspace and a skew form on it.
@@ -258,10 +255,16 @@ def gower(observed: Observations, settings: Settings, base: Fit) -> Fit:
     )
 
 
-def bimensions(t: Array, k: Array, n_planes: int = 1) -> tuple[Array, Array, str]:
+def planes_of(n_components: int, n_points: int) -> int:
+    """Planes that Gower's decomposition keeps beside a map."""
+    return min(max(n_components // 2, 1), n_points // 2)
+
+
+def bimensions(t: Array, k: Array, n_planes: int = 1, deadline: float = math.inf) -> tuple[Array, Array, str]:
     """Skew matrix of rank ``2 n_planes`` with the least ``sum k (a - t)^2``, as ``a = P Q' - Q P'``.
 
     ``t`` are skew targets, ``k`` symmetric weights; returned are P and Q, of shape (n, n_planes), and the status.
+    Filling in ends at the ``deadline``, of `time.perf_counter`, with what it has found.
     """
     off = ~np.eye(len(t), dtype=bool)
     most = float(k.max(initial=0.0)) or 1.0
@@ -278,6 +281,8 @@ def bimensions(t: Array, k: Array, n_planes: int = 1) -> tuple[Array, Array, str
         before, loss = loss, float(np.sum(share * (a - t) ** 2))
         if before - loss <= BIMENSION_TOLERANCE * total:
             return P, Q, "converged"
+        if time.perf_counter() >= deadline:
+            return P, Q, "time_limit"
     return P, Q, "max_iter"
 
 
@@ -310,7 +315,7 @@ def symmetric_mds(observed: Observations, settings: Settings) -> Fit:
     solver at alpha = 0.
     """
     solution = smacof(observed.data, alpha=0.0, **settings.of_solver())
-    return _symmetric("symmetrized MDS", solution.coordinates, unless_interrupted(solution.status))
+    return _symmetric(solution.coordinates, unless_interrupted(solution.status))
 
 
 def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: int = 10) -> Fit:
@@ -337,13 +342,11 @@ def symmetric_isomap(observed: Observations, settings: Settings, n_neighbors: in
     arcs = coo_array((S[joined], np.nonzero(joined)), shape=(n, n))  # a stored zero is an arc
     G = shortest_paths(arcs, n_jobs=settings.n_jobs, verbose=False)
     X = DoublyCentered.of(G, settings.n_jobs).leading(settings.n_components)
-    return _symmetric("symmetrized Isomap", X, "closed_form")
+    return _symmetric(X, "closed_form")
 
 
-def _symmetric(name: str, X: Array, status: str) -> Fit:
-    return Fit(
-        name, differences(X)[1], {"coordinates": X}, free_coordinates(*X.shape), status, symmetric=True
-    )
+def _symmetric(X: Array, status: str) -> Fit:
+    return Fit(differences(X)[1], {"coordinates": X}, free_coordinates(*X.shape), status, symmetric=True)
 
 
 def randers_map(observed: Observations, settings: Settings, base: Fit, swirl: bool | str = False) -> Fit:
@@ -360,6 +363,5 @@ def randers_map(observed: Observations, settings: Settings, base: Fit, swirl: bo
     n_parameters = free_coordinates(*X.shape) + m + (m * (m - 1) // 2 if swirl else 0)
     parts = {"coordinates": X, "drift": drift, **({} if K is None else {"swirl": K})}
     status = unless_interrupted(solution.status)
-    name = "Randers map" + {True: " with swirl", "geodesic": " with swirl, arcs"}.get(swirl, "")
     d = randers_distances(X, drift=drift, swirl=K, geodesic=solution.geodesic)
-    return Fit(f"{name} (ours)", d, parts, n_parameters, status)
+    return Fit(d, parts, n_parameters, status)
