@@ -94,3 +94,16 @@ def test_pairs_by_label():
 def test_as_many_labels_as_points():
     with pytest.raises(InputError, match="labels"):
         LabelIndex(["a"], 2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "swapped"),
+    [(["from", "to"], False), (["to", "from"], True), (["a", "b"], False), (["destination", "origin"], True)],
+)
+def test_columns_of_pairs_go_by_their_names(columns, swapped):
+    frame = pytest.importorskip("pandas").DataFrame([["x", "y"], ["y", "z"]], columns=columns)
+    found = LabelIndex(["x", "y", "z"], 3).pairs(frame)
+    assert found.tolist() == ([[1, 0], [2, 1]] if swapped else [[0, 1], [1, 2]])
+    frame["weight"] = 1.0
+    if columns != ["a", "b"]:
+        assert LabelIndex(["x", "y", "z"], 3).pairs(frame).tolist() == found.tolist()
