@@ -19,6 +19,20 @@ PAGES = sorted(
 SCRIPTS = [*(ROOT / "tutorials").glob("*.py"), *(ROOT / "examples").glob("*.py")]
 
 
+@pytest.mark.slow
+def test_the_guide_to_links_runs(tmp_path, monkeypatch):
+    """And its probabilities add up, as it says."""
+    for package in ("torch", "pandas", "plotly"):
+        pytest.importorskip(package)
+    page = ROOT / "docs" / "link_prediction.md"
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(compile(block, page.name, "exec"), names)  # our own file
+    assert names["chances"].sum() == pytest.approx(names["calibration"]["missing_arcs"], rel=1e-3)
+    assert (tmp_path / "picture.html").is_file()
+
+
 def by_name(path):
     return str(path.relative_to(ROOT))
 

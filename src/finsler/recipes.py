@@ -122,7 +122,8 @@ def embed_matrix(
     mds = FinslerMDS(n_components, alpha=alpha, missing=missing, **options)
     path = os.fspath(D) if isinstance(D, str | os.PathLike) else None
     turned, plain = orientation == "to-from", unreachable == "raise" and orientation == "from-to"
-    if plain and ((path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D)):
+    limited = isinstance(D, np.ndarray) and options.get("memory_budget") is not None
+    if plain and ((path or "").endswith(".npy") or isinstance(D, np.memmap) or is_dask_array(D) or limited):
         # These may be larger than memory: the estimator finds out, and solves them where they are.
         return _relabeled(mds.fit(D, weights=weights).result_, labels)
     values: Any = D

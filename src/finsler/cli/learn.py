@@ -32,6 +32,7 @@ _FEATURES = (
     "Numbers about the nodes: a table with a row each, by label; or .npy, .npz in the order of the nodes."
 )
 _CHECKPOINT = "Save the state here now and then; if it is there, go on from it."
+_ENCODER = "Where the map comes from; auto compares them on held-out pairs."
 _OUT = "model.npz for finsler predict; .html .png .svg .pdf .csv for the map. Repeatable."
 _PAIRS = "Two columns, from and to, or with names that say which; - reads them from stdin."
 _SIZE = "Dimension of what is trained, the height included; a closed form has a dimension of its own."
@@ -42,6 +43,9 @@ Features = Annotated[str | None, opt.option(opt.DATA, _FEATURES, metavar="FILE")
 Size = Annotated[
     int | None,
     opt.number(MODEL, _SIZE, "64", "--n-components", "--dim", min=2),
+]
+Encoder = Annotated[
+    str | None, opt.choice(MODEL, "auto|features|structure|direct|closed_form", _ENCODER, "auto")
 ]
 Epochs = Annotated[int | None, opt.number(MODEL, "Passes over the arcs.", "by the number of arcs")]
 MissingShare = Annotated[
@@ -68,6 +72,7 @@ def learn(
     target: opt.Target = None,
     weight: opt.Weight = None,
     features: Features = None,
+    encoder: Encoder = None,
     n_components: Size = None,
     epochs: Epochs = None,
     missing_share: MissingShare = None,
@@ -100,6 +105,7 @@ def learn(
     if features is not None:
         values = read_features(features, graph.labels, graph.n_nodes, encoding=encoding)
     names = (
+        "encoder",
         "n_components",
         "epochs",
         "missing_share",

@@ -99,6 +99,14 @@ def test_the_estimator_reads_a_file_in_panels(tmp_path, dtype):
     assert other.embedding_ == pytest.approx(there.embedding_, abs=1e-9 * np.abs(here.embedding_).max())
 
 
+def test_a_budget_holds_for_arrays_given_to_the_recipe():
+    D = noisy(300)
+    limited = embed_matrix(D, labels=list(range(300)), n_components=3, memory_budget=tight(300, 20))
+    assert limited.provenance.n_panels > 1
+    assert limited.labels[7] == 7
+    assert limited.coordinates == pytest.approx(embed_matrix(D, n_components=3).coordinates, abs=1e-5)
+
+
 def test_weights_may_be_in_a_file_too(tmp_path):
     n = 120
     D, W = noisy(n), np.random.default_rng(0).uniform(0.1, 1, size=(n, n))
