@@ -38,6 +38,9 @@ def learns() -> bool:
     return True
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.*is taken for a header"
+)  # files of other points, read as pairs of labels
 @pytest.mark.parametrize("name", SOUND)
 def test_sound_files_are_read(name, folder):
     """Some way in must be open, else the tests below would test nothing."""

@@ -373,6 +373,7 @@ class LinkPredictor(BaseEstimator):
     def scores(self, tasks: LinkTasks) -> dict[str, float]:
         """Areas under ROC curves of the three tasks (`finsler.learn.tasks`), percent; direction by `predict_direction`."""
         check_is_fitted(self)
+        check_arguments(LinkPredictor.scores, locals())
         check_tasks(tasks, len(self._nodes), "tasks")
         return score_links(tasks, self._outcome.score, self._outcome.score.direction)
 
