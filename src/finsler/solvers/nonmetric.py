@@ -55,13 +55,18 @@ HEAPED = 0.05  # and so is one with more than this share of its pairs
 NEAR = 0.01  # nearer to each other than this share of the mean distance
 
 
+# Bytes that a pair takes at the peak of a fit, as measured: the pairs in order, their disparities and those before.
+ORDERED_BYTES = {False: 110.0, True: 190.0}  # by whether there are weights or gaps
+
+
 class ScaledData:
     """Data with a scaling: the cone, and how maps are measured by it."""
 
     def __init__(self, data: Dissimilarities, scaling: Scaling, n_jobs: int | None = None):
         n = data.n_points
+        each = ORDERED_BYTES[data.weights is not None]
         require_memory(
-            100.0 * n * n, f"The pairs of {n} points in order", "Use fewer points, or scaling='ratio'."
+            each * n * n, f"The pairs of {n} points in order", "Use fewer points, or scaling='ratio'."
         )
         self.data, self.scaling, self.n_jobs = data, scaling, n_jobs
         self.pairs = data_pairs(data.matrix, data.weights, scaling)
