@@ -402,7 +402,7 @@ def test_a_training_is_continued_only_with_the_same_tasks():
     turned = PairTask(given.direction.pairs, ~given.direction.labels)
     other = PairTask(given.existence_mixed.pairs[::-1], given.existence_mixed.labels)
     digests = {
-        fitting.fingerprint(learned, arcs, 120, None, asked, {}, 0)
+        training.fingerprint(learned, arcs, 120, None, asked, {}, 0)
         for learned in (arcs, arcs[:-1])
         for asked in (given, replace(given, direction=turned), replace(given, existence_mixed=other), None)
     }

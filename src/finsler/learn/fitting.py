@@ -7,17 +7,14 @@ pairs can tell.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from finsler._runtime import Progress, cached_property
 from finsler.graphs.arc_set import ArcSet, Integers
@@ -37,7 +34,7 @@ from finsler.learn.inputs import N_COLUMNS, Curriculum, Problem, Sketch, cross_f
 from finsler.learn.model import DirectCoordinates, FeatureEncoder, FermiDirac, FittedModel, LinkModel, torch
 from finsler.learn.neighbors import FEATURES, PairFeatures
 from finsler.learn.options import CLOSED_FORM, MANY_NODES, LinkOptions, candidates, schedule
-from finsler.learn.tasks import LinkTasks, mean_score, score_links
+from finsler.learn.tasks import mean_score, score_links
 from finsler.learn.training import Checkpoint, Lesson, Trainer
 
 Array = NDArray[np.floating[Any]]
@@ -426,26 +423,3 @@ class Fitter:
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         return Checkpoint(self.folder / f"{name.replace(' ', '-')}.pt", self.fingerprint)
-
-
-def fingerprint(
-    arcs: Integers,
-    known: Integers,
-    n: int,
-    features: Any,
-    tasks: LinkTasks | None,
-    settings: dict[str, Any],
-    seed: int,
-) -> str:
-    """Short digest of all that decides the outcome of a training: arcs to learn, all that are known, and what validates."""
-    digest = hashlib.sha256(json.dumps([n, seed, settings], default=asdict).encode())
-    parts: list[Any] = [arcs, known]
-    if features is not None:
-        parts += [features.data, features.indices, features.indptr] if issparse(features) else [features]
-    if tasks is not None:
-        for task in (tasks.direction, tasks.existence_mixed, tasks.existence_random):
-            parts += [task.pairs, task.labels]
-    for part in map(np.ascontiguousarray, parts):
-        digest.update(f"{part.dtype} {part.shape}".encode())
-        digest.update(part.tobytes())
-    return digest.hexdigest()

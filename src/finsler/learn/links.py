@@ -29,7 +29,7 @@ from finsler.graphs.digraph import Digraph, as_digraph
 from finsler.learn.baselines import CLOSED_FORM_RANK
 from finsler.learn.calibration import about_missing
 from finsler.learn.features import feature_factors, node_features
-from finsler.learn.fitting import Fitter, Outcome, fingerprint
+from finsler.learn.fitting import Fitter, Outcome
 from finsler.learn.inputs import Problem
 from finsler.learn.link_file import load_outcome, save_outcome
 from finsler.learn.model import LARGEST_ALPHA, check_device, torch, torch_threads
@@ -43,6 +43,7 @@ from finsler.learn.tasks import (
     score_links,
     split_arcs,
 )
+from finsler.learn.training import fingerprint
 
 Array = NDArray[np.floating[Any]]
 

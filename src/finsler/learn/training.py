@@ -19,7 +19,9 @@ before fitting::
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import math
 import operator
 import os
@@ -27,12 +29,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from finsler._io import write_atomically
 from finsler._memory import require_memory
@@ -127,6 +130,29 @@ class TrainingRecord:
     best_epoch: int = -1
     best_score: float = -math.inf
     status: str = "finished"
+
+
+def fingerprint(
+    arcs: Integers,
+    known: Integers,
+    n: int,
+    features: Any,
+    tasks: LinkTasks | None,
+    settings: dict[str, Any],
+    seed: int,
+) -> str:
+    """Short digest of all that decides the outcome of a training: arcs to learn, all that are known, and what validates."""
+    digest = hashlib.sha256(json.dumps([n, seed, settings], default=asdict).encode())
+    parts: list[Any] = [arcs, known]
+    if features is not None:
+        parts += [features.data, features.indices, features.indptr] if issparse(features) else [features]
+    if tasks is not None:
+        for task in (tasks.direction, tasks.existence_mixed, tasks.existence_random):
+            parts += [task.pairs, task.labels]
+    for part in map(np.ascontiguousarray, parts):
+        digest.update(f"{part.dtype} {part.shape}".encode())
+        digest.update(part.tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
