@@ -136,11 +136,10 @@ class LabelIndex:
         The columns of a table are from and to, unless their names are known and say otherwise: to and from.
         """
         frame = long_columns(pairs)
-        rows = (
-            pairs
-            if frame is None
-            else rows_of([frame[1][k] for k in find_ends(frame[0]) or range(len(frame[1]))])
-        )
+        rows = pairs
+        if frame is not None:
+            names, columns = frame
+            rows = rows_of([columns[k] for k in find_ends(names) or range(len(columns))])
         if isinstance(rows, np.ndarray):
             if rows.ndim != 2 or rows.shape[1] != 2:
                 raise InputError(f"pairs must have shape (P, 2), from and to; found shape {rows.shape}.")

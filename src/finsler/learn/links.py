@@ -384,12 +384,11 @@ class LinkPredictor(BaseEstimator):
         check_is_fitted(self)
         labels = None if self.labels_ is None else [saved_label(label) for label in self.labels_]
         plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in self.get_params().items()}
-        parameters = {k: v for k, v in plain.items() if isinstance(v, int | float | str | None)}
-        options = plain["options"]
+        options = plain.pop("options")
         record = {
             "labels": labels,
             "provenance": self.result_.provenance.to_dict(),
-            "parameters": {k: v for k, v in parameters.items() if k != "options"},
+            "parameters": {k: v for k, v in plain.items() if isinstance(v, int | float | str | None)},
             "options": None if options is None else asdict(options),
         }
         return save_outcome(path, self._outcome, self._known, record)

@@ -316,9 +316,8 @@ class Trainer:
         if self.rank:
             checkpoint = None  # of several processes, the first keeps it
         written, loss, record = time.perf_counter(), math.nan, self.record
-        last: dict[str, Any] | None = (
-            None  # after a whole epoch: what goes on from it ends with the same numbers
-        )
+        # After a whole epoch, for what goes on from there ends with the same numbers.
+        last: dict[str, Any] | None = None
         if self.start_counts and self.validation is not None and self._best is None:
             self.evaluate(loss)
             record.history.clear()

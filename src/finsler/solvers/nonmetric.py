@@ -55,7 +55,7 @@ HEAPED = 0.05  # and so is one with more than this share of its pairs
 NEAR = 0.01  # nearer to each other than this share of the mean distance
 
 
-# Bytes that a pair takes at the peak of a fit, as measured: the pairs in order, their disparities and those before.
+# Bytes that an ordered pair takes at the peak of a fit, as measured: the pairs in order, their disparities and those before.
 ORDERED_BYTES = {False: 110.0, True: 190.0}  # by whether there are weights or gaps
 
 
